@@ -1,0 +1,176 @@
+"""The one hot loop: log sums of a kernel between two sets of points, and the engines that compute it.
+
+Every engine is a module with one function ``log_sums``. `log_kernel_sums` checks its input once, takes care of what
+is the same for all of them (weights of zero, what is left of a point's weight when one unit of it is taken out), and
+hands the loop to the engine asked for. ``engine="auto"`` takes the first usable entry of `ENGINES`:
+
+1. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
+2. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
+
+`select_engine` answers what ``"auto"`` would take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from unlabeled.kernels import FloatArray, Kernel, as_gammas, as_kernel
+
+__all__ = ["ENGINES", "log_kernel_sums", "select_engine"]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where an engine lives, and what it needs."""
+
+    module: str
+    package: str
+    install: str
+
+
+ENGINES: dict[str, Engine] = {
+    "numba": Engine("unlabeled.engines.numba", package="numba", install="pip install numba"),
+    "reference": Engine("unlabeled.engines.reference", package="numpy", install="pip install numpy"),
+}
+
+
+def select_engine(engine: str = "auto") -> str:
+    """Name the engine that ``engine`` stands for: itself, or the first usable one for ``"auto"``."""
+    if engine == "auto":
+        return next(name for name, entry in ENGINES.items() if find_spec(entry.package))
+    if engine not in ENGINES:
+        raise ValueError(f"engine={engine!r} is not known; use 'auto' or one of {sorted(ENGINES)}.")
+    return engine
+
+
+def _load(engine: str) -> ModuleType:
+    entry = ENGINES[engine]
+    try:
+        return import_module(entry.module)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"engine={engine!r} needs {entry.package}: {entry.install}, or use engine='auto'.") from error
+
+
+def log_kernel_sums(
+    queries: ArrayLike,
+    points: ArrayLike,
+    kernel: str | Kernel,
+    gammas: ArrayLike,
+    *,
+    own: ArrayLike | None = None,
+    log_weights: ArrayLike | None = None,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """Log of the sum of a kernel from each query to all points, for each gamma.
+
+    Log-sums of parts of the points merge with `numpy.logaddexp`; a log-mean is a log-sum less the log of the weight.
+
+    Parameters
+    ----------
+    queries : array of shape (n_queries, n_features)
+    points : array of shape (n_points, n_features)
+    kernel : {"rbf", "inverse"} or a kernel
+    gammas : float or array of shape (n_gammas,)
+        A grid costs little more than one gamma: the distances are shared, and gammas that are small multiples of
+        each other share the exponential too.
+    own : int array of shape (n_queries,), optional
+        Each query's own index in ``points`` (-1: it is none of them). One unit of that pair's weight is left out,
+        all of it when the weight is 1 or less.
+    log_weights : array of shape (n_points,), optional
+        Log of each point's weight; ``-inf`` leaves the point out.
+    engine : {"auto", "numba", "reference"}
+        How the sum is computed, never what it is.
+    n_jobs : int, optional
+        Number of threads. By default all cores, or one inside a joblib worker thread.
+
+    Returns
+    -------
+    log_sums : float64 array of shape (n_gammas, n_queries)
+        Finite unless the sum is empty (then ``-inf``).
+    """
+    kernel, gammas = as_kernel(kernel), as_gammas(gammas)
+    queries, points = _as_points(queries, "queries"), _as_points(points, "points")
+    if queries.shape[1] != points.shape[1]:
+        raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
+    log_weights = _as_log_weights(log_weights, len(points))
+    own = _as_own(own, len(queries), len(points))
+    module = _load(select_engine(engine))
+
+    remainder = _rest_of_own_pairs(queries, points, kernel, gammas, own, log_weights)
+    points, log_weights, own = _without_weightless(points, log_weights, own)
+    n_terms = np.full(len(queries), len(points)) if own is None else len(points) - (own >= 0)
+    if len(points) == 0 or len(queries) == 0:
+        sums = np.full((len(gammas), len(queries)), -np.inf)
+    else:
+        sums = module.log_sums(queries, points, kernel, gammas, own, log_weights, n_jobs)
+    # A squared distance may overflow to infinity; its log kernel is then a large negative number and not -inf.
+    np.maximum(sums, -np.finfo(np.float64).max, out=sums, where=n_terms > 0)
+    return sums if remainder is None else np.logaddexp(sums, remainder)
+
+
+def _as_points(array: ArrayLike, name: str) -> FloatArray:
+    return check_array(array, dtype=(np.float64, np.float32), ensure_min_samples=0, input_name=name)
+
+
+def _as_log_weights(log_weights: ArrayLike | None, n_points: int) -> FloatArray | None:
+    if log_weights is None:
+        return None
+    log_weights = np.asarray(log_weights, dtype=np.float64)
+    if log_weights.shape != (n_points,):
+        raise ValueError(f"log_weights must have shape ({n_points},), one for each point; got {log_weights.shape}.")
+    if not (log_weights < np.inf).all():
+        raise ValueError("log_weights must be numbers below infinity (-inf leaves a point out); got NaN or infinity.")
+    return log_weights
+
+
+def _as_own(own: ArrayLike | None, n_queries: int, n_points: int) -> np.ndarray | None:
+    if own is None:
+        return None
+    own = np.asarray(own)
+    if own.shape != (n_queries,) or not np.issubdtype(own.dtype, np.integer):
+        raise ValueError(f"own must be {n_queries} integers, one for each query; got {own.dtype} of shape {own.shape}.")
+    if own.size and (own.min() < -1 or own.max() >= n_points):
+        raise ValueError(f"own must lie between -1 (no point) and {n_points - 1}; got {own.min()} to {own.max()}.")
+    return own.astype(np.int64, copy=False)
+
+
+def _rest_of_own_pairs(
+    queries: FloatArray,
+    points: FloatArray,
+    kernel: Kernel,
+    gammas: FloatArray,
+    own: np.ndarray | None,
+    log_weights: FloatArray | None,
+) -> FloatArray | None:
+    """Log terms of the own pairs with one unit less weight: engines drop these pairs whole, so this is added back."""
+    if own is None or log_weights is None or len(points) == 0:
+        return None
+    rows = np.flatnonzero((own >= 0) & (log_weights[own] > 0))
+    if len(rows) == 0:
+        return None
+    log_rest = log_weights[own[rows]] + np.log(-np.expm1(-log_weights[own[rows]]))  # log(w - 1)
+    sq_dist = ((queries[rows].astype(np.float64) - points[own[rows]]) ** 2).sum(axis=1)
+    rest = np.full((len(gammas), len(queries)), -np.inf)
+    for rest_of_gamma, gamma in zip(rest, gammas, strict=True):
+        rest_of_gamma[rows] = kernel.log(sq_dist, gamma) + log_rest
+    return rest
+
+
+def _without_weightless(
+    points: FloatArray, log_weights: FloatArray | None, own: np.ndarray | None
+) -> tuple[FloatArray, FloatArray | None, np.ndarray | None]:
+    if log_weights is None or np.isfinite(log_weights).all():
+        return points, log_weights, own
+    kept = np.isfinite(log_weights)
+    if own is not None:
+        new_index = np.where(kept, np.cumsum(kept) - 1, -1)
+        own = np.where(own >= 0, new_index[own], -1)
+    return points[kept], log_weights[kept], own

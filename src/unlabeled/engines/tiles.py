@@ -1,0 +1,300 @@
+"""Compiled loops of the numba engine, each for one thread and without the GIL.
+
+`pack_points` and `pack_queries` lay both sides out in blocks so that one matrix product gives, for a block of queries
+and a block of points, ``2 z.x - |x|^2`` = ``|z|^2 - |z - x|^2``. `rbf_tiles` and `inverse_tiles` turn such a tile
+into kernel sums while it is still in the cache. They work in the linear domain and in the precision of the packed
+arrays; the |z|^2 left in the exponent keeps far points in range. `direct_sums` takes differences in float64 and sums in
+the log domain: slower, and right for any input.
+
+Tiles of at most `SMALL_PRODUCT` multiply-adds matter: below it OpenBLAS has kernels that do not copy their operands
+first, which is three times faster at 26 features.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+from numpy.polynomial import Chebyshev, Polynomial
+
+SMALL_PRODUCT = 1_000_000
+#: Stands for minus infinity in a tile: finite, so that the fast-math flags below stay true.
+NEVER = -1e30
+#: How many gammas may share one exponential, and the largest power of it that is taken.
+MAX_POWERS, MAX_POWER = 6, 63
+
+# Sums may be reordered (that is what lets them use vector registers). The exponential may not: it rounds by adding
+# and subtracting a large number, which reordering would remove. So it is a function of its own with fewer flags.
+_SUMS = {"reassoc", "contract", "nsz"}
+_EXP2 = {"contract", "nsz"}
+
+
+def tile_shape(n_columns: int, n_queries: int) -> tuple[int, int]:
+    """Queries and points in a tile, for packed rows of ``n_columns`` numbers."""
+    for queries, points in ((32, 1024), (32, 512), (32, 256), (32, 128)):
+        if queries * points * n_columns <= SMALL_PRODUCT:
+            return queries, points
+    return min(1024, -(-n_queries // 32) * 32), 512
+
+
+# --- the exponential -------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def _bits(typing_context: Any, value: Any) -> Any:  # noqa: ARG001
+    """The bits of a float as an integer of its size."""
+    return {types.float32: types.int32, types.float64: types.int64}[value](value), _bitcast
+
+
+@intrinsic
+def _float_of(typing_context: Any, value: Any) -> Any:  # noqa: ARG001
+    """The float that has the bits of an integer."""
+    return {types.int32: types.float32, types.int64: types.float64}[value](value), _bitcast
+
+
+def _bitcast(_context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
+    llvm_types = {
+        types.int32: ir.IntType(32),
+        types.int64: ir.IntType(64),
+        types.float32: ir.FloatType(),
+        types.float64: ir.DoubleType(),
+    }
+    return builder.bitcast(args[0], llvm_types[signature.return_type])
+
+
+def _exp2_coefficients(degree: int) -> tuple[float, ...]:
+    fit = Chebyshev.interpolate(np.exp2, degree, domain=[-0.5, 0.5])
+    return tuple(fit.convert(kind=Polynomial, domain=[-1, 1]).coef)
+
+
+_C32 = tuple(np.float32(c) for c in _exp2_coefficients(6))
+_C64 = _exp2_coefficients(12)
+# Adding 1.5 * 2^(bits of the mantissa) leaves the integer nearest to x in the low bits of the sum.
+_ROUND32, _LEAST32, _SHIFT32 = np.float32(1.5 * 2**23), np.float32(-126), np.int32(23)
+_ROUND64, _LEAST64, _SHIFT64 = 1.5 * 2**52, -1022.0, 52
+
+
+def exp2(x: float) -> float:
+    """2^x for x below the overflow; 2^(least exponent) for anything smaller."""
+    return math.exp2(x)
+
+
+@overload(exp2, jit_options={"fastmath": _EXP2})
+def _exp2(x: Any) -> Callable[[Any], Any]:
+    if x == types.float32:
+
+        def exp2_float32(x: Any) -> Any:
+            x = max(x, _LEAST32)
+            rounded = x + _ROUND32
+            r = x - (rounded - _ROUND32)
+            p = _C32[6]
+            p = p * r + _C32[5]
+            p = p * r + _C32[4]
+            p = p * r + _C32[3]
+            p = p * r + _C32[2]
+            p = p * r + _C32[1]
+            p = p * r + _C32[0]
+            return _float_of(np.int32(_bits(p) + np.int32(_bits(rounded) << _SHIFT32)))
+
+        return exp2_float32
+
+    def exp2_float64(x: Any) -> Any:
+        x = max(x, _LEAST64)
+        rounded = x + _ROUND64
+        r = x - (rounded - _ROUND64)
+        p = _C64[12]
+        for degree in range(11, -1, -1):
+            p = p * r + _C64[degree]
+        return _float_of(_bits(p) + (_bits(rounded) << _SHIFT64))
+
+    return exp2_float64
+
+
+@njit(fastmath=_SUMS)
+def _power(power: int, k: Any, k2: Any, k4: Any, k8: Any, k16: Any, k32: Any) -> Any:
+    """K to a power known when this is compiled, from its repeated squares."""
+    value = k if power & 1 else type(k)(1)
+    if power & 2:
+        value *= k2
+    if power & 4:
+        value *= k4
+    if power & 8:
+        value *= k8
+    if power & 16:
+        value *= k16
+    if power & 32:
+        value *= k32
+    return value
+
+
+# --- layout ----------------------------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def pack_points(points: Any, centre: Any, scale: float, packed: Any) -> None:
+    """Fill blocks (n_blocks, n_features + 1, tile) with scale * (x - centre) and minus its squared norm."""
+    n_points, n_features = points.shape
+    n_blocks, _, width = packed.shape
+    for block in range(n_blocks):
+        for j in range(width):
+            row = block * width + j
+            sq_norm = 0.0
+            for k in range(n_features):
+                if row < n_points:
+                    packed[block, k, j] = (points[row, k] - centre[k]) * scale
+                    sq_norm += np.float64(packed[block, k, j]) ** 2
+                else:
+                    packed[block, k, j] = 0
+            packed[block, n_features, j] = -sq_norm if row < n_points else NEVER
+
+
+@njit(nogil=True, cache=True)
+def pack_queries(queries: Any, centre: Any, scale: float, packed: Any, sq_norms: Any) -> None:
+    """Fill rows (n_padded, n_features + 1) with 2 scale * (z - centre) and 1; squared norms of what was stored."""
+    n_queries, n_features = queries.shape
+    for row in range(len(packed)):
+        sq_norm = 0.0
+        for k in range(n_features):
+            packed[row, k] = 2 * scale * (queries[row, k] - centre[k]) if row < n_queries else 0
+            sq_norm += np.float64(packed[row, k]) ** 2
+        packed[row, n_features] = 1
+        sq_norms[row] = sq_norm / 4
+
+
+# --- sums over tiles -------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool) -> Any:
+    """Compile the sum of ``(2^(scale * tile))^power``, for each scale and for each of the powers, over the points."""
+    n_powers = len(powers)
+    power1, power2, power3, power4, power5 = (powers[1:] + (1,) * MAX_POWERS)[: MAX_POWERS - 1]
+
+    @njit(nogil=True, cache=True, fastmath=_SUMS)
+    def tiles(queries: Any, points: Any, weights: Any, own: Any, scales: Any, sums: Any) -> None:
+        # Shapes: queries (n_blocks, height, n_columns), points (n_blocks, n_columns, width), weights (n_blocks, width),
+        # own (n_padded,), scales (n_scales,), and in float64 sums (n_scales * n_powers, n_padded).
+        height, width = queries.shape[1], points.shape[2]
+        tile = np.empty((height, width), queries.dtype)
+        zero = queries.dtype.type(0)
+        for q in range(len(queries)):
+            for p in range(len(points)):
+                np.dot(queries[q], points[p], tile)
+                _drop_own(tile, own, q * height, p * width)
+                for i in range(height):
+                    for s in range(len(scales)):
+                        s0, s1, s2, s3, s4, s5 = zero, zero, zero, zero, zero, zero
+                        for j in range(width):
+                            k = exp2(tile[i, j] * scales[s] if rescaled else tile[i, j])
+                            k2 = k * k
+                            k4 = k2 * k2
+                            k8 = k4 * k4
+                            k16 = k8 * k8
+                            k32 = k16 * k16
+                            w = weights[p, j] if weighted else queries.dtype.type(1)
+                            s0 += w * k
+                            if n_powers > 1:
+                                s1 += w * _power(power1, k, k2, k4, k8, k16, k32)
+                            if n_powers > 2:
+                                s2 += w * _power(power2, k, k2, k4, k8, k16, k32)
+                            if n_powers > 3:
+                                s3 += w * _power(power3, k, k2, k4, k8, k16, k32)
+                            if n_powers > 4:
+                                s4 += w * _power(power4, k, k2, k4, k8, k16, k32)
+                            if n_powers > 5:
+                                s5 += w * _power(power5, k, k2, k4, k8, k16, k32)
+                        row, first = q * height + i, s * n_powers
+                        for slot, value in enumerate((s0, s1, s2, s3, s4, s5)):
+                            if slot < n_powers:
+                                sums[first + slot, row] += value
+
+    return tiles
+
+
+@functools.cache
+def inverse_tiles(*, weighted: bool) -> Any:
+    """Compile the sum of ``gamma / (gamma + |z - x|^2)``, for each gamma, over the points."""
+
+    @njit(nogil=True, cache=True, fastmath=_SUMS)
+    def tiles(queries: Any, points: Any, weights: Any, own: Any, sq_norms: Any, gammas: Any, sums: Any) -> None:
+        # shapes as in rbf_tiles; sq_norms (n_padded,), gammas (n_gammas,), sums (n_gammas, n_padded) in float64
+        height, width = queries.shape[1], points.shape[2]
+        tile = np.empty((height, width), queries.dtype)
+        zero = queries.dtype.type(0)
+        for q in range(len(queries)):
+            for p in range(len(points)):
+                np.dot(queries[q], points[p], tile)
+                _drop_own(tile, own, q * height, p * width)
+                for i in range(height):
+                    row = q * height + i
+                    for g in range(len(gammas)):
+                        total = zero
+                        for j in range(width):
+                            k = gammas[g] / (gammas[g] + max(sq_norms[row] - tile[i, j], zero))
+                            total += weights[p, j] * k if weighted else k
+                        sums[g, row] += total
+
+    return tiles
+
+
+@njit(nogil=True, cache=True)
+def _drop_own(tile: Any, own: Any, first_query: int, first_point: int) -> None:
+    for i in range(tile.shape[0]):
+        j = own[first_query + i] - first_point
+        if 0 <= j < tile.shape[1]:
+            tile[i, j] = NEVER
+
+
+# --- the exact way ---------------------------------------------------------------------------------------------------
+
+_LOG2E = 1 / math.log(2)
+
+
+@njit(fastmath={"contract"})
+def _log_kernel(is_rbf: bool, sq_dist: float, gamma: float) -> float:
+    return -gamma * sq_dist if is_rbf else -math.log1p(sq_dist / gamma)
+
+
+@njit(nogil=True, cache=True, fastmath=_SUMS)
+def direct_sums(
+    queries: Any, points: Any, log_weights: Any, own: Any, is_rbf: bool, gammas: Any, tops: Any, sums: Any
+) -> None:
+    """Add to running log sums ``tops + log(sums)``, by differences in float64.
+
+    queries (n_queries, d), points (n_features, n_points) with the points along rows, log_weights (n_points,);
+    tops and sums (n_gammas, n_queries) hold the largest log term so far and the sum relative to it.
+    """
+    n_features, n_points = points.shape
+    width = min(512, n_points)
+    sq_dist, log_terms = np.empty(width), np.empty(width)
+    for i in range(len(queries)):
+        for first in range(0, n_points, width):
+            size = min(width, n_points - first)
+            sq_dist[:size] = 0
+            for k in range(n_features):
+                z = queries[i, k]
+                for j in range(size):
+                    difference = z - points[k, first + j]
+                    sq_dist[j] += difference * difference
+            for g in range(len(gammas)):
+                top = -np.inf
+                for j in range(size):
+                    log_terms[j] = _log_kernel(is_rbf, sq_dist[j], gammas[g]) + log_weights[first + j]
+                    if first + j == own[i]:
+                        log_terms[j] = -np.inf
+                    top = max(top, log_terms[j])
+                if top == -np.inf:
+                    continue
+                if top > tops[g, i]:
+                    sums[g, i] *= math.exp(tops[g, i] - top)
+                    tops[g, i] = top
+                total = 0.0
+                for j in range(size):
+                    total += exp2((log_terms[j] - tops[g, i]) * _LOG2E)
+                sums[g, i] += total

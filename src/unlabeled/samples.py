@@ -1,0 +1,138 @@
+"""Two samples out of a table: the labelled positives and the unlabeled rows, with frequencies as weights.
+
+In the case-control scenario the unlabeled rows are a sample of the population. In the single-sample scenario the
+population is the labelled and the unlabeled rows together, so a labelled positive is a member of it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.multiclass import check_classification_targets
+
+from unlabeled.kernels import FloatArray
+
+SCENARIOS = ("case-control", "single-sample")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows with log weights (None: every row counts once)."""
+
+    rows: FloatArray
+    log_weights: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def weights(self) -> FloatArray:
+        """How often each row counts."""
+        return np.ones(len(self)) if self.log_weights is None else np.exp(self.log_weights)
+
+    @property
+    def total(self) -> float:
+        """How many observations the sample stands for."""
+        return float(len(self)) if self.log_weights is None else float(self.weights.sum())
+
+    def take(self, index: np.ndarray) -> Sample:
+        """The sample of some of the rows."""
+        return Sample(self.rows[index], None if self.log_weights is None else self.log_weights[index])
+
+
+@dataclass(frozen=True)
+class PUSample:
+    """Labelled positives, unlabeled rows, and which of them are the population."""
+
+    positive: Sample
+    unlabeled: Sample
+    scenario: str = "case-control"
+
+    def __post_init__(self) -> None:
+        if self.scenario not in SCENARIOS:
+            raise ValueError(f"scenario={self.scenario!r} is not known; use one of {list(SCENARIOS)}.")
+
+    @property
+    def positives_in_population(self) -> bool:
+        """Whether the labelled positives are members of the population (the single-sample scenario)."""
+        return self.scenario == "single-sample"
+
+    @property
+    def labelled_share(self) -> float:
+        """Share of the population that is labelled: the least the prior can be."""
+        if not self.positives_in_population:
+            return 0.0
+        return self.positive.total / (self.positive.total + self.unlabeled.total)
+
+    @property
+    def population(self) -> Sample:
+        """The sample of the population: the unlabeled rows, with the positives in the single-sample scenario."""
+        if not self.positives_in_population:
+            return self.unlabeled
+        parts = self.positive, self.unlabeled
+        weighted = any(part.log_weights is not None for part in parts)
+        return Sample(
+            np.concatenate([part.rows for part in parts]),
+            np.log(np.concatenate([part.weights for part in parts])) if weighted else None,
+        )
+
+    def take(self, positive: np.ndarray, unlabeled: np.ndarray) -> PUSample:
+        """The sample of some positive and some unlabeled rows."""
+        return PUSample(self.positive.take(positive), self.unlabeled.take(unlabeled), self.scenario)
+
+
+def find_classes(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """The two values of ``y``, unlabeled first, and which entries are positive: the larger value marks positives."""
+    check_classification_targets(y)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) == 1:
+        raise ValueError(
+            f"y holds only one class, {classes[0]!r}. Mark the labelled positives with the larger of two values "
+            "and the unlabeled rows with the smaller, for example 1 and 0."
+        )
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} "
+            f"values, {list(classes[:5])}. Use two: the larger for labelled positives, the smaller for unlabeled rows."
+        )
+    return classes, codes == 1
+
+
+def as_log_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
+    """Log of the frequencies, or None when every row counts once."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight for each row.")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("sample_weight must be finite and not negative: it says how often a row counts.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero throughout; at least some rows must count.")
+    if (weights == 1).all():
+        return None
+    with np.errstate(divide="ignore"):
+        return np.log(weights)
+
+
+def split_samples(
+    X: FloatArray, is_positive: np.ndarray, log_weights: FloatArray | None = None, scenario: str = "case-control"
+) -> PUSample:
+    """Separate positives and unlabeled rows; rows of weight zero are left out."""
+    counts = np.ones(len(X), dtype=bool) if log_weights is None else np.isfinite(log_weights)
+    whole = Sample(X, log_weights)
+    pu = PUSample(
+        whole.take(np.flatnonzero(is_positive & counts)), whole.take(np.flatnonzero(~is_positive & counts)), scenario
+    )
+    for sample, name in ((pu.positive, "labelled positive"), (pu.unlabeled, "unlabeled row")):
+        if len(sample) == 0:
+            raise ValueError(f"Only one class has weights above zero: no {name} is left, and two are needed.")
+        if len(sample) == 1 and sample.total <= 1:
+            raise ValueError(
+                f"There is only one {name} (1 sample); two are needed, because each is scored without itself."
+            )
+    return pu

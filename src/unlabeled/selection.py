@@ -1,0 +1,99 @@
+"""Scores to choose gamma by, and the risk that chooses it (appendix D.1 of the paper).
+
+Two ways to get honest scores of the training data, named as users name them:
+
+- ``"holdout"``: the paper's. An 80/20 random split of each sample; the 20 % are scored against the 80 %.
+- ``"loo"``: every row is scored against all others. No randomness, no data spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unlabeled.kernels import FloatArray
+from unlabeled.samples import PUSample
+from unlabeled.score import Kernels, log_scores, loo_log_scores
+
+SELECTIONS = ("loo", "holdout")
+HOLDOUT_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class HonestScores:
+    """Log scores of positives and unlabeled rows that took no part in their own score, with their weights.
+
+    ``positive`` (n_gammas, n_positive) and ``unlabeled`` (n_gammas, n_unlabeled). ``population_share`` is the share of
+    the population that the labelled positives make up: 0 in the case-control scenario.
+    """
+
+    positive: FloatArray
+    unlabeled: FloatArray
+    positive_weights: FloatArray
+    unlabeled_weights: FloatArray
+    population_share: float
+
+    def recall(self, log_thresholds: FloatArray) -> FloatArray:
+        """Share of the positives above each gamma's threshold."""
+        return _weighted_rate(self.positive > log_thresholds[:, None], self.positive_weights)
+
+    def positive_rate(self, log_thresholds: FloatArray) -> FloatArray:
+        """Share of the population above each gamma's threshold."""
+        rate = _weighted_rate(self.unlabeled > log_thresholds[:, None], self.unlabeled_weights)
+        return self.population_share * self.recall(log_thresholds) + (1 - self.population_share) * rate
+
+
+def _weighted_rate(hits: np.ndarray, weights: FloatArray) -> FloatArray:
+    return np.asarray(hits @ weights / weights.sum())
+
+
+def misclassification_risks(scores: HonestScores, priors: FloatArray) -> FloatArray:
+    """The paper's estimate of the error rate of each gamma's classifier (n_gammas,) [eq:hyperparameter_risk].
+
+    L = -prior + 2 prior * (share of positives called negative) + (share of the population called positive),
+    at the threshold 1 / (2 prior). Each gamma may come with its own prior.
+    """
+    log_thresholds = -np.log(2 * priors)
+    missed = 1 - scores.recall(log_thresholds)
+    return -priors + 2 * priors * missed + scores.positive_rate(log_thresholds)
+
+
+def loo_scores(pu: PUSample, kernels: Kernels, max_evaluations: int | None, rng: np.random.RandomState) -> HonestScores:
+    """Leave-one-out scores of at most ``max_evaluations`` rows of each sample, all rows staying in the sums."""
+    rows = [_some_rows(len(sample), max_evaluations, rng) for sample in (pu.positive, pu.unlabeled)]
+    positive, unlabeled = loo_log_scores(pu, kernels, *rows)
+    weights = pu.positive.weights[rows[0]], pu.unlabeled.weights[rows[1]]
+    return HonestScores(positive, unlabeled, *weights, pu.labelled_share)
+
+
+def holdout_scores(
+    pu: PUSample, kernels: Kernels, max_evaluations: int | None, rng: np.random.RandomState
+) -> tuple[HonestScores, PUSample]:
+    """Scores of a random 20 % of each sample against the other 80 %, and those 80 %."""
+    positive_kept, positive_held = _split(len(pu.positive), "labelled positives", rng)
+    unlabeled_kept, unlabeled_held = _split(len(pu.unlabeled), "unlabeled rows", rng)
+    kept, held = pu.take(positive_kept, unlabeled_kept), pu.take(positive_held, unlabeled_held)
+    held = held.take(*(_some_rows(len(sample), max_evaluations, rng) for sample in (held.positive, held.unlabeled)))
+    scores = HonestScores(
+        log_scores(held.positive.rows, kept, kernels),
+        log_scores(held.unlabeled.rows, kept, kernels),
+        held.positive.weights,
+        held.unlabeled.weights,
+        pu.labelled_share,
+    )
+    return scores, kept
+
+
+def _some_rows(n_rows: int, max_evaluations: int | None, rng: np.random.RandomState) -> np.ndarray:
+    if max_evaluations is None or n_rows <= max_evaluations:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, max_evaluations, replace=False))
+
+
+def _split(n_rows: int, what: str, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    n_held = int(np.ceil(HOLDOUT_SHARE * n_rows))
+    if n_held == n_rows:
+        raise ValueError(f"selection='holdout' cannot split {n_rows} {what}; give two or more, or use selection='loo'.")
+    order = rng.permutation(n_rows)
+    return np.sort(order[n_held:]), np.sort(order[:n_held])
