@@ -2,10 +2,11 @@
 
     python benchmarks/kernel_sums.py [--dims 2 3 26] [--pairs 1e9] [--repeats 5]
 
-Every contender computes sum_j exp(-gamma |z_i - x_j|^2) for float32-sized data on all cores. Points are normal with
-variance 1/d, so that a squared distance is about 2 whatever d, and the paper's gammas mean the same at each. Contenders
-take turns and the best of their turns counts, because the noise of a shared machine only ever slows. KeOps and
-KernelDensity get fewer queries where they need more than a few seconds: the figure is a rate. Peers that are not installed are left out.
+Every contender computes sum_j exp(-gamma |z_i - x_j|^2) for float32 data on all cores. Points are normal with variance
+1/d, so that a squared distance is about 2 whatever d, and the paper's gammas mean the same at each. Contenders take
+turns and the best of their turns counts, because the noise of a shared machine only ever slows. KeOps and KernelDensity
+get fewer queries where they need more than a few seconds: the figure is a rate. Peers that are not installed are left
+out.
 """
 
 from __future__ import annotations

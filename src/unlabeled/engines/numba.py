@@ -54,7 +54,10 @@ class Precision:
     least: float
 
 
-PRECISIONS = (Precision(np.float32, 100, 57, 1e-25), Precision(np.float64, 600, 300, 1e-280))
+FLOAT32 = Precision(np.float32, limit=100, depth=57, least=1e-25)
+FLOAT64 = Precision(np.float64, limit=600, depth=300, least=1e-280)
+#: To be tried in this order. In the inverse kernel the rounding of |z|^2 does not average out: no float32 for it.
+PRECISIONS = {"rbf": (FLOAT32, FLOAT64), "inverse": (FLOAT64,)}
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def _best(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) ->
     sums = np.empty((len(gammas), len(queries)))
     left = np.ones(sums.shape, dtype=bool)
     norms = sq_norms(queries, job.centre)
-    for precision in PRECISIONS:
+    for precision in PRECISIONS[job.kernel.name]:
         amplitude, floor = _rounding(job, norms, gammas, precision)
         suits = left & (amplitude <= precision.limit)
         grid, rows = suits.any(axis=1), suits.any(axis=0)
@@ -129,8 +132,8 @@ def _rounding(job: Job, norms: FloatArray, gammas: FloatArray, precision: Precis
     For the RBF kernel a point with gamma |x|^2 > (sqrt(gamma |z|^2) + sqrt(depth))^2 is too far from z to matter.
     """
     sharpness = job.kernel.sharpness(gammas)[:, None]
-    if job.kernel.name != "rbf":
-        return sharpness * (norms + job.reach), np.full((len(gammas), len(norms)), -np.inf)
+    if job.kernel.name == "inverse":  # no exponent to keep in range: in float64 only the digits of the distance count
+        return sharpness * (norms + job.reach) * 1e-6, np.full((len(gammas), len(norms)), -np.inf)
     near = sharpness * norms
     matters = (np.sqrt(near) + np.sqrt(precision.depth)) ** 2
     floor = np.where(matters < sharpness * job.reach, 30 - precision.depth, -np.inf)
@@ -163,7 +166,7 @@ def _tiled(
             for power, index in members:
                 total = sums[s * len(powers) + powers.index(power)]
                 sound[index] = total > precision.least
-                with np.errstate(divide="ignore"):
+                with np.errstate(divide="ignore", invalid="ignore"):  # where it is not sound
                     log_total = np.log(total)
                 found[index] = log_total - norms * (base * power / bases[0] / _LOG2E) + _log_top_weight(job)
     return found, sound
@@ -222,20 +225,20 @@ def _tile_sums(
     n_sums: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Run a compiled loop over all tiles: sums (n_sums, n_queries) and the squared norms of the packed queries."""
-    n_queries, n_columns = len(queries), queries.shape[1] + 1
-    height, width = tiles.tile_shape(n_columns, n_queries)
+    n_queries = len(queries)
+    shape = tiles.tile_shape(queries.shape[1] + 1, n_queries)
+    height, width = shape.height, shape.width
     n_query_blocks = -(-n_queries // height)
     n_padded = n_query_blocks * height
-    packed = np.empty((n_padded, n_columns), precision.dtype)
-    norms = np.empty(n_padded)
-    tiles.pack_queries(queries, job.centre, scale, packed, norms)
-    blocks = packed.reshape(n_query_blocks, height, n_columns)
+    blocks: np.ndarray = np.empty((n_query_blocks, *shape.queries), precision.dtype)
+    norms = np.zeros(n_padded)
+    tiles.pack_queries(queries, job.centre, scale, blocks, norms)
     rounded_norms: np.ndarray = norms.astype(precision.dtype)
     own = np.append(own, np.full(n_padded - n_queries, -1))
     sums = np.zeros((n_sums, n_padded))
     with _one_blas_thread():
         for rows in _chunks(job.points, multiple=width):
-            points, weights = _packed_points(job, rows, scale, width, precision)
+            points, weights = _packed_points(job, rows, scale, shape, precision)
             own_here = np.where(own >= rows.start, own - rows.start, -1)
 
             def run(
@@ -254,11 +257,11 @@ def _tile_sums(
 
 
 def _packed_points(
-    job: Job, rows: slice, scale: float, width: int, precision: Precision
+    job: Job, rows: slice, scale: float, shape: tiles.TileShape, precision: Precision
 ) -> tuple[np.ndarray, np.ndarray]:
-    points = job.points[rows]
+    points, width = job.points[rows], shape.width
     n_blocks = -(-len(points) // width)
-    packed = np.empty((n_blocks, points.shape[1] + 1, width), precision.dtype)
+    packed: np.ndarray = np.empty((n_blocks, *shape.points), precision.dtype)
 
     def pack(block: int) -> None:
         tiles.pack_points(points[block * width : (block + 1) * width], job.centre, scale, packed[block : block + 1])

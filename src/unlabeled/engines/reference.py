@@ -39,8 +39,9 @@ def log_sums(
 
 def _squared_distances(queries: FloatArray, points: FloatArray) -> FloatArray:
     sq_dist = np.zeros((len(queries), len(points)))
-    for query_feature, point_feature in zip(queries.T, points.T, strict=True):
-        sq_dist += np.subtract.outer(np.float64(1) * query_feature, point_feature) ** 2
+    with np.errstate(over="ignore"):  # an infinite distance is one too large for a float
+        for query_feature, point_feature in zip(queries.T, points.T, strict=True):
+            sq_dist += np.subtract.outer(query_feature.astype(np.float64), point_feature) ** 2
     return sq_dist
 
 

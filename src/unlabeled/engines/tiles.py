@@ -6,8 +6,8 @@ into kernel sums while it is still in the cache. They work in the linear domain 
 arrays; the |z|^2 left in the exponent keeps far points in range. `direct_sums` takes differences in float64 and sums in
 the log domain: slower, and right for any input.
 
-Tiles of at most `SMALL_PRODUCT` multiply-adds matter: below it OpenBLAS has kernels that do not copy their operands
-first, which is three times faster at 26 features.
+A tile is a product of strips of queries by slices of features, each of at most `SMALL_PRODUCT` multiply-adds: up to
+there OpenBLAS does not copy its operands first, which is three times faster at 26 features.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from numba.extending import intrinsic, overload
 from numpy.polynomial import Chebyshev, Polynomial
 
 SMALL_PRODUCT = 1_000_000
+#: Queries in a strip.
+STRIP = 32
 #: Stands for minus infinity in a tile: finite, so that the fast-math flags below stay true.
 NEVER = -1e30
 #: How many gammas may share one exponential, and the largest power of it that is taken.
@@ -35,12 +38,39 @@ _SUMS = {"reassoc", "contract", "nsz"}
 _EXP2 = {"contract", "nsz"}
 
 
-def tile_shape(n_columns: int, n_queries: int) -> tuple[int, int]:
-    """Queries and points in a tile, for packed rows of ``n_columns`` numbers."""
-    for queries, points in ((32, 1024), (32, 512), (32, 256), (32, 128)):
-        if queries * points * n_columns <= SMALL_PRODUCT:
-            return queries, points
-    return min(1024, -(-n_queries // 32) * 32), 512
+@dataclass(frozen=True)
+class TileShape:
+    """How queries and points are cut: a tile is ``n_strips`` strips of queries by ``width`` points."""
+
+    n_strips: int
+    width: int
+    n_slices: int  # of the features
+    depth: int  # of a slice
+
+    @property
+    def height(self) -> int:
+        """Queries in a tile."""
+        return STRIP * self.n_strips
+
+    @property
+    def queries(self) -> tuple[int, int, int, int]:
+        """Shape of a packed block of queries."""
+        return self.n_slices, self.n_strips, STRIP, self.depth
+
+    @property
+    def points(self) -> tuple[int, int, int]:
+        """Shape of a packed block of points."""
+        return self.n_slices, self.depth, self.width
+
+
+def tile_shape(n_columns: int, n_queries: int) -> TileShape:
+    """The widest tile whose products are small, for rows of ``n_columns`` numbers; from about 500 on in slices."""
+    for width in (1024, 512, 256, 128, 64):
+        if STRIP * width * n_columns <= SMALL_PRODUCT:
+            return TileShape(1, width, 1, n_columns)
+    n_slices = -(-n_columns // (SMALL_PRODUCT // (STRIP * width)))
+    # Several strips use a slice of the points while it is in the cache.
+    return TileShape(min(8, -(-n_queries // STRIP)), width, n_slices, -(-n_columns // n_slices))
 
 
 # --- the exponential -------------------------------------------------------------------------------------------------
@@ -69,8 +99,9 @@ def _bitcast(_context: Any, builder: ir.IRBuilder, signature: Any, args: Any) ->
 
 
 def _exp2_coefficients(degree: int) -> tuple[float, ...]:
-    fit = Chebyshev.interpolate(np.exp2, degree, domain=[-0.5, 0.5])
-    return tuple(fit.convert(kind=Polynomial, domain=[-1, 1]).coef)
+    """Coefficients of 1 + r q(r), near to 2^r on [-1/2, 1/2] and exact at 0 (the degree must be even: no node at 0)."""
+    fit = Chebyshev.interpolate(lambda r: np.expm1(r * np.log(2)) / r, degree - 1, domain=[-0.5, 0.5])
+    return 1.0, *fit.convert(kind=Polynomial, domain=[-1, 1]).coef
 
 
 _C32 = tuple(np.float32(c) for c in _exp2_coefficients(6))
@@ -138,33 +169,49 @@ def _power(power: int, k: Any, k2: Any, k4: Any, k8: Any, k16: Any, k32: Any) ->
 
 @njit(nogil=True, cache=True)
 def pack_points(points: Any, centre: Any, scale: float, packed: Any) -> None:
-    """Fill blocks (n_blocks, n_features + 1, tile) with scale * (x - centre) and minus its squared norm."""
+    """Fill blocks (n_blocks, *shape.points) with scale * (x - centre) and minus its squared norm, then zeros."""
     n_points, n_features = points.shape
-    n_blocks, _, width = packed.shape
+    n_blocks, _, depth, width = packed.shape
+    packed[:] = 0
     for block in range(n_blocks):
         for j in range(width):
             row = block * width + j
             sq_norm = 0.0
-            for k in range(n_features):
-                if row < n_points:
-                    packed[block, k, j] = (points[row, k] - centre[k]) * scale
-                    sq_norm += np.float64(packed[block, k, j]) ** 2
-                else:
-                    packed[block, k, j] = 0
-            packed[block, n_features, j] = -sq_norm if row < n_points else NEVER
+            if row < n_points:
+                for k in range(n_features):
+                    value = packed.dtype.type((points[row, k] - centre[k]) * scale)
+                    packed[block, k // depth, k % depth, j] = value
+                    sq_norm += np.float64(value) ** 2
+            packed[block, n_features // depth, n_features % depth, j] = -sq_norm if row < n_points else NEVER
 
 
 @njit(nogil=True, cache=True)
 def pack_queries(queries: Any, centre: Any, scale: float, packed: Any, sq_norms: Any) -> None:
-    """Fill rows (n_padded, n_features + 1) with 2 scale * (z - centre) and 1; squared norms of what was stored."""
+    """Fill blocks (n_blocks, *shape.queries) with 2 scale * (z - centre) and 1; squared norms of what was stored."""
     n_queries, n_features = queries.shape
-    for row in range(len(packed)):
+    _, _, n_strips, strip, depth = packed.shape
+    packed[:] = 0
+    for row in range(n_queries):
+        block, i = row // (n_strips * strip), row % (n_strips * strip)
         sq_norm = 0.0
         for k in range(n_features):
-            packed[row, k] = 2 * scale * (queries[row, k] - centre[k]) if row < n_queries else 0
-            sq_norm += np.float64(packed[row, k]) ** 2
-        packed[row, n_features] = 1
+            value = packed.dtype.type(2 * scale * (queries[row, k] - centre[k]))
+            packed[block, k // depth, i // strip, i % strip, k % depth] = value
+            sq_norm += np.float64(value) ** 2
+        packed[block, n_features // depth, i // strip, i % strip, n_features % depth] = 1
         sq_norms[row] = sq_norm / 4
+
+
+@njit(nogil=True, cache=True)
+def _multiply(queries: Any, points: Any, part: Any, tile: Any) -> None:
+    """The product of a block of queries and a block of points, by strips (height, width) and slices."""
+    n_slices, n_strips, strip, _ = queries.shape
+    for s in range(n_slices):
+        for i in range(n_strips):
+            rows = tile[i * strip : (i + 1) * strip]
+            np.dot(queries[s, i], points[s], part if s else rows)
+            if s:
+                rows += part
 
 
 # --- sums over tiles -------------------------------------------------------------------------------------------------
@@ -178,14 +225,15 @@ def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool) -> Any
 
     @njit(nogil=True, cache=True, fastmath=_SUMS)
     def tiles(queries: Any, points: Any, weights: Any, own: Any, scales: Any, sums: Any) -> None:
-        # Shapes: queries (n_blocks, height, n_columns), points (n_blocks, n_columns, width), weights (n_blocks, width),
+        # Shapes: queries (n_blocks, *shape.queries), points (n_blocks, *shape.points), weights (n_blocks, width),
         # own (n_padded,), scales (n_scales,), and in float64 sums (n_scales * n_powers, n_padded).
-        height, width = queries.shape[1], points.shape[2]
-        tile = np.empty((height, width), queries.dtype)
+        strip, width = queries.shape[3], points.shape[3]
+        height = queries.shape[2] * strip
+        tile, part = np.empty((height, width), queries.dtype), np.empty((strip, width), queries.dtype)
         zero = queries.dtype.type(0)
         for q in range(len(queries)):
             for p in range(len(points)):
-                np.dot(queries[q], points[p], tile)
+                _multiply(queries[q], points[p], part, tile)
                 _drop_own(tile, own, q * height, p * width)
                 for i in range(height):
                     for s in range(len(scales)):
@@ -224,12 +272,13 @@ def inverse_tiles(*, weighted: bool) -> Any:
     @njit(nogil=True, cache=True, fastmath=_SUMS)
     def tiles(queries: Any, points: Any, weights: Any, own: Any, sq_norms: Any, gammas: Any, sums: Any) -> None:
         # shapes as in rbf_tiles; sq_norms (n_padded,), gammas (n_gammas,), sums (n_gammas, n_padded) in float64
-        height, width = queries.shape[1], points.shape[2]
-        tile = np.empty((height, width), queries.dtype)
+        strip, width = queries.shape[3], points.shape[3]
+        height = queries.shape[2] * strip
+        tile, part = np.empty((height, width), queries.dtype), np.empty((strip, width), queries.dtype)
         zero = queries.dtype.type(0)
         for q in range(len(queries)):
             for p in range(len(points)):
-                np.dot(queries[q], points[p], tile)
+                _multiply(queries[q], points[p], part, tile)
                 _drop_own(tile, own, q * height, p * width)
                 for i in range(height):
                     row = q * height + i

@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from unlabeled.engines import ENGINES
+from unlabeled.kernels import KERNELS
+
+# Compiled code makes the first example slow; a deadline would time the compiler.
+settings.register_profile("unlabeled", deadline=None, max_examples=50, derandomize=True)
+settings.load_profile("unlabeled")
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request):
+    return request.param
+
+
+@pytest.fixture(params=sorted(KERNELS))
+def kernel(request):
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

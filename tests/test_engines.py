@@ -1,0 +1,431 @@
+"""The seam: what every engine must answer, and that the fast one agrees with the definition."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from unlabeled import engines
+from unlabeled.engines import ENGINES, log_kernel_sums, select_engine
+from unlabeled.engines import numba as numba_engine
+from unlabeled.kernels import KERNELS, PAPER_GAMMAS
+
+#: 1,100 queries against 1,000 points: just over what is computed by differences, so that tiles are tested.
+N_QUERIES, N_POINTS = 1100, 1000
+#: Queries that are compared with the definition, which is slow.
+CHECKED = slice(0, 60)
+
+
+def error(queries, points, kernel, gammas, checked=CHECKED, **options):
+    """Largest error of the numba engine on a large job, on the queries that are checked."""
+    fast = log_kernel_sums(queries, points, kernel, gammas, engine="numba", **options)
+    if "own" in options:
+        options["own"] = options["own"][checked]
+    exact = log_kernel_sums(queries[checked], points, kernel, gammas, engine="reference", **options)
+    assert not np.isnan(fast).any()
+    return np.abs(fast[:, checked] - exact).max()
+
+
+# --- the definition ---
+
+
+def test_definition_by_hand(engine, kernel):
+    queries, points = [[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [3.0, 4.0]]
+    value = KERNELS[kernel]
+    sq_dist = np.array([[0.0, 25.0], [1.0, 20.0]])
+    expected = [np.log(np.exp(value.log(sq_dist, gamma)).sum(axis=1)) for gamma in (0.1, 2.0)]
+    answer = log_kernel_sums(queries, points, kernel, [0.1, 2.0], engine=engine)
+    assert answer.dtype == np.float64
+    np.testing.assert_allclose(answer, expected, rtol=0, atol=1e-14)
+
+
+def test_kernel_mean_of_a_gaussian_in_closed_form(engine, rng):
+    """E exp(-gamma |z - X|^2) for X standard normal is (1 + 2 gamma)^(-d/2) exp(-gamma |z|^2 / (1 + 2 gamma))."""
+    d, gamma, n = 3, 0.3, 200_000
+    z = np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 0.5]])
+    log_mean = log_kernel_sums(z, rng.standard_normal((n, d)), "rbf", gamma, engine=engine)[0] - np.log(n)
+    expected = -d / 2 * np.log1p(2 * gamma) - gamma * (z**2).sum(axis=1) / (1 + 2 * gamma)
+    np.testing.assert_allclose(log_mean, expected, atol=0.01)
+
+
+def test_every_engine_knows_every_kernel(engine, kernel, rng):
+    """A compiled engine keeps its own table of kernels: fails when an entry is missing."""
+    queries, points = rng.standard_normal((5, 2)), rng.standard_normal((7, 2))
+    answer = log_kernel_sums(queries, points, kernel, PAPER_GAMMAS, engine=engine)
+    exact = log_kernel_sums(queries, points, kernel, PAPER_GAMMAS, engine="reference")
+    np.testing.assert_allclose(answer, exact, rtol=0, atol=1e-12)
+
+
+# --- accuracy of the fast engine ---
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 13, 26, 60, 200])
+@pytest.mark.parametrize("gamma_d", [0.1, 1.0, 10.0])
+def test_standardised_data(d, gamma_d, rng):
+    queries, points = rng.standard_normal((N_QUERIES, d)), rng.standard_normal((N_POINTS, d))
+    assert error(queries, points, "rbf", [gamma_d / d]) <= 1e-5
+    assert error(queries, points, "inverse", [gamma_d / d, d / gamma_d]) <= 1e-5
+
+
+def test_two_thousand_features(kernel, rng):
+    queries, points = rng.standard_normal((N_QUERIES, 2000)), rng.standard_normal((N_POINTS, 2000))
+    for gammas in ([0.001], [0.005], np.array(PAPER_GAMMAS) / 2000, [1.0]):
+        assert error(queries, points, kernel, gammas, checked=slice(0, 5)) <= 1e-4
+
+
+def hard_cases():
+    rng = np.random.default_rng(1)
+
+    def normal(*shape):
+        return rng.standard_normal(shape)
+
+    colours = rng.integers(0, 256, (N_QUERIES + N_POINTS, 3)).astype(float)
+    heavy = rng.standard_cauchy((N_QUERIES + N_POINTS, 4))
+    in_26 = normal(N_QUERIES + N_POINTS, 26)
+    in_26 *= 100 / np.linalg.norm(in_26, axis=1, keepdims=True)
+    repeated = np.repeat(normal(10, 3), 110, axis=0)
+    return {
+        "far queries": (normal(N_QUERIES, 3) * 1e3, normal(N_POINTS, 3), PAPER_GAMMAS),
+        "very far queries": (normal(N_QUERIES, 3) * 1e5, normal(N_POINTS, 3), PAPER_GAMMAS),
+        "an offset of 1e4": (normal(N_QUERIES, 5) + 1e4, normal(N_POINTS, 5) + 1e4, PAPER_GAMMAS),
+        "raw colours": (colours[:N_QUERIES], colours[N_QUERIES:], (1.0,)),
+        "raw colours, grid": (colours[:N_QUERIES], colours[N_QUERIES:], PAPER_GAMMAS),
+        "gamma |x|^2 = 1e4, d = 26": (in_26[:N_QUERIES], in_26[N_QUERIES:], (1.0, 0.5)),
+        "duplicated points": (repeated, repeated[:N_POINTS], PAPER_GAMMAS),
+        "all points identical": (np.ones((N_QUERIES, 2)), np.ones((N_POINTS, 2)), PAPER_GAMMAS),
+        "a constant feature": (np.c_[normal(N_QUERIES), np.ones(N_QUERIES)], np.c_[normal(N_POINTS), np.ones(N_POINTS)],
+                               PAPER_GAMMAS),
+        "heavy tails": (heavy[:N_QUERIES], heavy[N_QUERIES:], PAPER_GAMMAS),
+        "one outlier of 1e10": (normal(N_QUERIES, 2), np.vstack([normal(N_POINTS - 1, 2), [[1e10, 0]]]), PAPER_GAMMAS),
+        "float32 input": (normal(N_QUERIES, 4).astype(np.float32), normal(N_POINTS, 4).astype(np.float32), (0.5,)),
+        "20 gammas, ratio 2": (normal(N_QUERIES, 2), normal(N_POINTS, 2), 2.0 ** np.arange(-12, 8)),
+        "20 gammas, any order": (normal(N_QUERIES, 2), normal(N_POINTS, 2), rng.permutation(np.geomspace(1e-3, 50, 20))),
+        "a gamma twice": (normal(N_QUERIES, 2), normal(N_POINTS, 2), (0.2, 0.1, 0.2, 0.1)),
+        "multiples of a gamma": (normal(N_QUERIES, 2), normal(N_POINTS, 2), 0.1 * np.arange(1, 21)),
+        "tiny gamma": (normal(N_QUERIES, 2), normal(N_POINTS, 2), (1e-12,)),
+        "huge gamma": (normal(N_QUERIES, 2), normal(N_POINTS, 2), (1e12,)),
+    }  # fmt: skip
+
+
+HARD = hard_cases()
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases(case, kernel):
+    queries, points, gammas = HARD[case]
+    assert error(queries, points, kernel, gammas) <= 1e-4
+
+
+def test_sums_far_below_the_smallest_float_stay_finite(kernel, rng):
+    queries, points = rng.standard_normal((N_QUERIES, 2)) + 500, rng.standard_normal((N_POINTS, 2))
+    sums = log_kernel_sums(queries, points, kernel, [1.0])
+    assert np.isfinite(sums).all()
+    if kernel == "rbf":
+        assert sums.max() < np.log(1e-300)
+
+
+def test_squared_distances_that_overflow_give_finite_sums(engine, kernel):
+    sums = log_kernel_sums([[1e200]], [[-1e200], [2e200]], kernel, [1.0], engine=engine)
+    assert np.isfinite(sums).all()
+
+
+# --- own pairs and weights ---
+
+
+def test_own_pair_is_left_out(engine, kernel, rng):
+    points = rng.standard_normal((30, 3))
+    own = np.array([4, -1, 29])
+    sums = log_kernel_sums(points[[4, 7, 29]], points, kernel, PAPER_GAMMAS, own=own, engine=engine)
+    for column, (query, index) in enumerate(zip((4, 7, 29), own, strict=True)):
+        others = np.delete(points, index, axis=0) if index >= 0 else points
+        expected = log_kernel_sums(points[[query]], others, kernel, PAPER_GAMMAS, engine="reference")[:, 0]
+        np.testing.assert_allclose(sums[:, column], expected, rtol=0, atol=1e-12)
+
+
+def test_own_pairs_in_tiles(kernel, rng):
+    points = rng.standard_normal((N_QUERIES, 3))
+    own = np.arange(N_QUERIES)
+    own[1::3] = -1
+    assert error(points, points, kernel, PAPER_GAMMAS, own=own) <= 1e-5
+
+
+def test_leaving_out_where_subtracting_would_fail(kernel, rng):
+    """At small bandwidths the own pair is nearly all of the sum: sum - 1 has no correct digit, or no logarithm."""
+    points = rng.standard_normal((N_QUERIES, 5))
+    assert error(points, points, kernel, [100.0, 1e-2], own=np.arange(N_QUERIES)) <= 1e-4
+
+
+def test_one_unit_of_the_own_weight_is_left_out(engine, kernel, rng):
+    """A weight of 3 that loses one unit is a weight of 2; one of at most 1 is lost whole."""
+    points, weights = rng.standard_normal((6, 2)), np.array([3.0, 1.0, 0.5, 2.0, 1.0, 7.5])
+    sums = log_kernel_sums(
+        points, points, kernel, PAPER_GAMMAS, own=np.arange(6), log_weights=np.log(weights), engine=engine
+    )
+    for i in range(6):
+        left = weights.copy()
+        left[i] = max(left[i] - 1, 0)
+        with np.errstate(divide="ignore"):
+            expected = log_kernel_sums(
+                points[[i]], points, kernel, PAPER_GAMMAS, log_weights=np.log(left), engine="reference"
+            )
+        np.testing.assert_allclose(sums[:, [i]], expected, rtol=0, atol=1e-12)
+
+
+def test_weights_in_tiles(kernel, rng):
+    points = rng.standard_normal((N_QUERIES, 3))
+    log_weights = rng.uniform(-3, 3, N_QUERIES)
+    for gammas in (PAPER_GAMMAS, [0.3], [0.3, 0.7]):
+        assert error(points, points, kernel, gammas, own=np.arange(N_QUERIES), log_weights=log_weights) <= 1e-5
+
+
+def test_weights_of_any_size(kernel, rng):
+    points = rng.standard_normal((N_QUERIES, 3))
+    for low, high in ((-1000, -990), (990, 1000), (-1000, 0)):
+        assert error(points, points, kernel, PAPER_GAMMAS, log_weights=rng.uniform(low, high, N_QUERIES)) <= 1e-4
+
+
+def test_integer_weights_are_repetitions(engine, kernel, rng):
+    queries, points, counts = rng.standard_normal((5, 2)), rng.standard_normal((8, 2)), rng.integers(0, 4, 8)
+    with np.errstate(divide="ignore"):
+        weighted = log_kernel_sums(queries, points, kernel, PAPER_GAMMAS, log_weights=np.log(counts), engine=engine)
+    repeated = log_kernel_sums(queries, np.repeat(points, counts, axis=0), kernel, PAPER_GAMMAS, engine=engine)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-12)
+
+
+# --- empty sums ---
+
+
+def test_only_an_empty_sum_is_minus_infinity(engine, kernel):
+    point = np.ones((1, 2))
+    assert log_kernel_sums(point, point, kernel, [1.0], own=[0], engine=engine) == -np.inf
+    assert log_kernel_sums(point, point, kernel, [1.0], log_weights=[-np.inf], engine=engine) == -np.inf
+    assert log_kernel_sums(point, np.empty((0, 2)), kernel, [1.0], engine=engine) == -np.inf
+    assert log_kernel_sums(point, point, kernel, [1.0], own=[-1], engine=engine) == 0
+    assert log_kernel_sums(
+        point, point, kernel, [1.0], own=[0], log_weights=[np.log(3.0)], engine=engine
+    ) == pytest.approx(np.log(2.0))
+
+
+def test_a_million_queries_of_their_only_point():
+    queries = np.zeros((1_000_001, 1))
+    own = np.zeros(len(queries), dtype=int)
+    assert (log_kernel_sums(queries, [[0.0]], "rbf", [1.0], own=own) == -np.inf).all()
+
+
+def test_no_queries(engine, kernel):
+    assert log_kernel_sums(np.empty((0, 2)), [[1.0, 2.0]], kernel, PAPER_GAMMAS, engine=engine).shape == (5, 0)
+
+
+# --- the same number several ways ---
+
+
+def test_small_jobs_do_not_depend_on_batches(kernel, rng):
+    queries, points = rng.standard_normal((300, 4)), rng.standard_normal((2000, 4))
+    whole = log_kernel_sums(queries, points, kernel, PAPER_GAMMAS)
+    singly = np.hstack([log_kernel_sums(query[None], points, kernel, PAPER_GAMMAS) for query in queries])
+    split = np.logaddexp(*(log_kernel_sums(queries, part, kernel, PAPER_GAMMAS) for part in np.split(points, [77])))
+    assert np.abs(whole - singly).max() <= 1e-7
+    assert np.abs(whole - split).max() <= 1e-7
+
+
+@pytest.mark.parametrize("d", [2, 5, 26])
+def test_large_jobs_do_not_depend_on_batches_chunks_and_threads(d, kernel, rng, monkeypatch):
+    queries, points = rng.standard_normal((2000, d)), rng.standard_normal((3000, d))
+    gammas = np.array(PAPER_GAMMAS) * 2 / d
+    whole = log_kernel_sums(queries, points, kernel, gammas)
+    batches = np.hstack([log_kernel_sums(q, points, kernel, gammas) for q in np.array_split(queries, 7)])
+    split = np.logaddexp(*(log_kernel_sums(queries, part, kernel, gammas) for part in np.split(points, [901])))
+    order = rng.permutation(len(points))
+    shuffled = log_kernel_sums(queries, points[order], kernel, gammas)
+    one_thread = log_kernel_sums(queries, points, kernel, gammas, n_jobs=1)
+    monkeypatch.setattr(numba_engine, "_CHUNK", 20_000)
+    chunks = log_kernel_sums(queries, points, kernel, gammas)
+    for other in (batches, split, shuffled, one_thread, chunks):
+        assert np.abs(whole - other).max() <= 1e-6
+
+
+def test_own_and_weights_survive_chunks(kernel, rng, monkeypatch):
+    points, own = rng.standard_normal((N_QUERIES, 2)), np.arange(N_QUERIES)
+    log_weights = rng.uniform(0, 2, N_QUERIES)
+    for scale in (1, 1e3):  # in tiles, and by differences
+        whole = log_kernel_sums(points * scale, points * scale, kernel, [0.1], own=own, log_weights=log_weights)
+        with monkeypatch.context() as patch:
+            patch.setattr(numba_engine, "_CHUNK", 2_000)
+            chunks = log_kernel_sums(points * scale, points * scale, kernel, [0.1], own=own, log_weights=log_weights)
+        assert np.abs(whole - chunks).max() <= 1e-6
+
+
+def test_few_queries_against_many_points(kernel, rng):
+    queries, points = rng.standard_normal((12, 3)), rng.standard_normal((100_000, 3))
+    assert error(queries, points, kernel, PAPER_GAMMAS, checked=slice(0, 3)) <= 1e-5
+
+
+def test_callers_side_by_side_agree(kernel, rng):
+    queries, points = rng.standard_normal((N_QUERIES, 3)), rng.standard_normal((N_POINTS, 3))
+    alone = log_kernel_sums(queries, points, kernel, PAPER_GAMMAS)
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: log_kernel_sums(queries, points, kernel, PAPER_GAMMAS), range(8)))
+    for answer in together:
+        np.testing.assert_array_equal(answer, alone)
+
+
+finite = st.floats(-1e6, 1e6, allow_nan=False, width=32)
+
+
+@given(
+    queries=arrays(float, st.tuples(st.integers(1, 4), st.just(2)), elements=finite),
+    points=arrays(float, st.tuples(st.integers(1, 9), st.just(2)), elements=finite),
+    gammas=st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=4),
+    kernel=st.sampled_from(sorted(KERNELS)),
+)
+def test_engines_agree_on_anything(queries, points, gammas, kernel):
+    fast = log_kernel_sums(queries, points, kernel, gammas, engine="numba")
+    exact = log_kernel_sums(queries, points, kernel, gammas, engine="reference")
+    assert np.isfinite(fast).all()
+    np.testing.assert_allclose(fast, exact, rtol=1e-12, atol=1e-9)
+
+
+@given(data=st.data(), scale=st.sampled_from([1e-3, 1.0, 30.0, 1e4]), offset=st.sampled_from([0.0, 1e4]))
+def test_tiles_agree_on_anything(data, scale, offset):
+    d = data.draw(st.integers(1, 12))
+    gamma = data.draw(st.floats(1e-3, 1e2))
+    kernel = data.draw(st.sampled_from(sorted(KERNELS)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    queries, points = (scale * rng.standard_normal((n, d)) + offset for n in (N_QUERIES, N_POINTS))
+    assert error(queries, points, kernel, [gamma, 2 * gamma, 3.3 * gamma], checked=slice(0, 5)) <= 1e-4
+
+
+# --- ladders ---
+
+
+@given(st.lists(st.one_of(st.floats(1e-9, 1e9), st.integers(1, 70).map(float)), min_size=1, max_size=20))
+def test_ladders_hold_every_gamma_once(gammas):
+    gammas = np.array(gammas)
+    seen = []
+    for powers, ladders in numba_engine.ladders_of(gammas).items():
+        assert len(powers) <= 6
+        assert powers[0] == 1
+        for base, members in ladders:
+            for power, index in members:
+                assert power in powers
+                assert gammas[index] == pytest.approx(base * power, rel=1e-11)
+                seen.append(index)
+    assert sorted(seen) == list(range(len(gammas)))
+
+
+def test_one_exponential_serves_the_papers_grid():
+    assert list(numba_engine.ladders_of(np.array(PAPER_GAMMAS))) == [(1, 2, 4, 8, 20)]
+    assert list(numba_engine.ladders_of(2.0 ** -np.arange(6))) == [(1, 2, 4, 8, 16, 32)]
+
+
+# --- memory, processes, compiled code ---
+
+BIG_JOB = """
+import resource
+import numpy as np
+from unlabeled.engines import log_kernel_sums
+rng = np.random.default_rng(0)
+queries, points = rng.standard_normal((100_000, 2)), rng.standard_normal((100_000, 2))
+log_kernel_sums(queries[:1100], points[:1000], "rbf", [1.0])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+sums = log_kernel_sums(queries, points, "rbf", [1.0])
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert np.isfinite(sums).all()
+print((after - before) / 1024)
+"""
+
+
+def run_python(code, **environment):
+    import os  # noqa: PLC0415
+
+    answer = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory as Linux counts it")
+def test_ten_billion_pairs_in_bounded_memory():
+    assert float(run_python(BIG_JOB)) < 256
+
+
+def test_compiled_code_is_kept_between_runs(tmp_path):
+    code = """
+import numpy as np
+from unlabeled.engines import log_kernel_sums, tiles
+rng = np.random.default_rng(0)
+log_kernel_sums(rng.standard_normal((1100, 2)), rng.standard_normal((1000, 2)), "rbf", [1.0, 0.5])
+compiled = tiles.rbf_tiles((1, 2), weighted=False, rescaled=False)
+print(sum(compiled.stats.cache_hits.values()), sum(compiled.stats.cache_misses.values()))
+"""
+    assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "0 1"
+    assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "1 0"
+
+
+def test_import_loads_no_compiler():
+    loaded = run_python("import sys, unlabeled; print([m for m in ('numba', 'torch', 'dask') if m in sys.modules])")
+    assert loaded == "[]"
+
+
+# --- choosing an engine ---
+
+
+def test_auto_says_what_it_takes():
+    assert select_engine() == "numba"
+    for name in ENGINES:
+        assert select_engine(name) == name
+
+
+def test_auto_falls_back(monkeypatch):
+    monkeypatch.setattr(engines, "find_spec", lambda package: None if package == "numba" else object())
+    assert select_engine() == "reference"
+
+
+def test_an_unknown_engine_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"auto.*numba.*reference"):
+        log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="cuda")
+
+
+def test_a_missing_package_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "unlabeled.engines.numba", None)
+    with pytest.raises(ImportError, match="pip install numba"):
+        log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="numba")
+
+
+# --- bad input ---
+
+POINTS = np.zeros((3, 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"queries": np.zeros((3, 1))}, "1 features and points 2"),
+        ({"queries": [[np.nan, 0.0]]}, "NaN"),
+        ({"points": [[np.inf, 0.0]]}, "infinity"),
+        ({"points": np.zeros(3)}, "2D"),
+        ({"queries": [["a", "b"]]}, "convert|string"),
+        ({"queries": POINTS + 1j}, "[Cc]omplex"),
+        ({"kernel": "gauss"}, "rbf"),
+        ({"gammas": []}, "non-empty"),
+        ({"gammas": [1.0, -1.0]}, "positive"),
+        ({"own": [0, 1]}, "3 integers"),
+        ({"own": [0.0, 1.0, 2.0]}, "integers"),
+        ({"own": [0, 1, 3]}, "between -1"),
+        ({"own": [-2, 1, 2]}, "between -1"),
+        ({"log_weights": [0.0]}, "shape"),
+        ({"log_weights": [0.0, 0.0, np.nan]}, "NaN"),
+        ({"log_weights": [0.0, 0.0, np.inf]}, "infinity"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = {"queries": POINTS, "points": POINTS, "kernel": "rbf", "gammas": 1.0, **change}
+    with pytest.raises(ValueError, match=message):
+        log_kernel_sums(**arguments)
