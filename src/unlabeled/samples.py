@@ -85,14 +85,17 @@ class PUSample:
 
 def find_classes(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The two values of ``y``, unlabeled first, and which entries are positive: the larger value marks positives."""
-    check_classification_targets(y)
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    try:
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes values that cannot be compared, such as numbers and strings; use one kind.") from None
     if len(classes) == 1:
         raise ValueError(
             f"y holds only one class, {classes[0]!r}. Mark the labelled positives with the larger of two values "
             "and the unlabeled rows with the smaller, for example 1 and 0."
         )
     if len(classes) > 2:
+        check_classification_targets(y)
         raise ValueError(
             f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} "
             f"values, {list(classes[:5])}. Use two: the larger for labelled positives, the smaller for unlabeled rows."

@@ -1,0 +1,373 @@
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unlabeled import WMMDClassifier
+from unlabeled.datasets import make_gaussians, make_two_moons
+from unlabeled.engines import numba as numba_engine
+from unlabeled.kernels import PAPER_GAMMAS, RBF, Inverse
+from unlabeled.samples import SCENARIOS
+from unlabeled.score import witness
+from unlabeled.selection import SELECTIONS
+
+PRIOR_OF_ONE = "ignore:The density-based prior came out as 1"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_gaussians(100, 400, 1000, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return WMMDClassifier(prior=0.5).fit(data.X, data.y)
+
+
+# --- scikit-learn ---
+
+
+@pytest.mark.filterwarnings(PRIOR_OF_ONE)
+@parametrize_with_checks(
+    [
+        WMMDClassifier(),
+        WMMDClassifier(prior=0.5),
+        WMMDClassifier(prior=0.3, kernel="inverse"),
+        WMMDClassifier(kernel="inverse"),
+        WMMDClassifier(scenario="single-sample"),
+        WMMDClassifier(prior=0.5, engine="reference"),
+        WMMDClassifier(prior=0.5, gamma=0.3),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_in_a_pipeline_and_a_search(data):
+    pipeline = make_pipeline(StandardScaler(), WMMDClassifier(prior=0.5))
+    search = GridSearchCV(pipeline, {"wmmdclassifier__kernel": ["rbf", "inverse"]}, scoring="roc_auc").fit(
+        data.X, data.y
+    )
+    assert search.best_score_ > 0.6
+    scores = cross_val_predict(pipeline, data.X, data.y, method="decision_function")
+    assert roc_auc_score(data.y, scores) > 0.6
+
+
+@pytest.mark.parametrize("kernel", ["rbf", Inverse(), RBF()])
+def test_clone_pickle_and_copy(data, kernel):
+    model = WMMDClassifier(prior=0.4, kernel=kernel).fit(data.X, data.y)
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(data.X, data.y)):
+        np.testing.assert_array_equal(twin.decision_function(data.test), model.decision_function(data.test))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_data_frames(data, frame):
+    columns = ["height", "weight"]
+    table = frame(dict(zip(columns, data.X.T, strict=True)))
+    model = WMMDClassifier(prior=0.5).fit(table, data.y)
+    assert model.feature_names_in_.tolist() == columns
+    np.testing.assert_array_equal(model.predict(table), WMMDClassifier(prior=0.5).fit(data.X, data.y).predict(data.X))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table[["weight", "height"]])
+
+
+def test_metadata_routing(data):
+    import sklearn  # noqa: PLC0415
+
+    weights = np.where(data.X[:, 0] > 0, 2.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False),
+            WMMDClassifier(prior=0.5).set_fit_request(sample_weight=True),
+        )
+        routed = pipeline.fit(data.X, data.y, sample_weight=weights).decision_function(data.test)
+    scaler = StandardScaler().fit(data.X)
+    direct = WMMDClassifier(prior=0.5).fit(scaler.transform(data.X), data.y, sample_weight=weights)
+    np.testing.assert_allclose(routed, direct.decision_function(scaler.transform(data.test)), atol=1e-12)
+
+
+# --- the contract ---
+
+
+@pytest.mark.parametrize(
+    ("unlabeled", "positive"), [(0, 1), (-1, 1), (False, True), ("maybe", "yes"), (2, 4), (0.5, 1.5)]
+)
+def test_predict_answers_in_the_spelling_of_y(data, model, unlabeled, positive):
+    y = np.where(data.y == 1, positive, unlabeled)
+    other = WMMDClassifier(prior=0.5).fit(data.X, y)
+    assert other.classes_.tolist() == [unlabeled, positive]
+    answer = other.predict(data.test)
+    assert answer.dtype == y.dtype
+    np.testing.assert_array_equal(answer == positive, model.predict(data.test) == 1)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "inverse"])
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("prior", [0.35, 0.9, "density"])
+@pytest.mark.filterwarnings(PRIOR_OF_ONE)
+def test_score_threshold_decision_probability_and_class_agree(data, kernel, selection, scenario, prior):
+    model = WMMDClassifier(prior=prior, kernel=kernel, selection=selection, scenario=scenario, random_state=0)
+    model.fit(data.X, data.y)
+    score, decision, proba = (
+        getattr(model, name)(data.test) for name in ("score_samples", "decision_function", "predict_proba")
+    )
+    assert model.threshold_ == pytest.approx(-np.log(2 * model.prior_))
+    np.testing.assert_allclose(decision, score - model.threshold_)
+    np.testing.assert_array_equal(model.predict(data.test) == 1, decision > 0)
+    np.testing.assert_array_equal(proba[:, 1] > 0.5, decision > 0)
+    np.testing.assert_allclose(proba[:, 1], np.clip(model.prior_ * np.exp(score), 0, 1), atol=1e-12)
+    np.testing.assert_array_equal(proba.sum(axis=1), 1)
+    assert (proba >= 0).all()
+    if selection == "loo":
+        np.testing.assert_array_equal(model.witness(data.test) > 0, decision > 0)
+
+
+def test_attributes(model):
+    assert model.engine_ == "numba"
+    assert model.gamma_ in PAPER_GAMMAS
+    assert model.risks_.shape == (5,)
+    assert model.gamma_ == model.gammas_[np.argmin(model.risks_)]
+    assert model.prior_ == 0.5
+    assert model.n_features_in_ == 2
+
+
+def test_witness_is_the_papers_optimizer(data, model):
+    expected = witness(data.positive, data.unlabeled, 1.0, gamma=model.gamma_).f(data.test)
+    np.testing.assert_allclose(model.witness(data.test), expected, atol=1e-12)
+
+
+def test_of_equal_risks_the_first_gamma_wins(data):
+    for grid in ([0.3, 0.3 * (1 + 1e-13)], [0.3 * (1 + 1e-13), 0.3]):
+        assert WMMDClassifier(prior=0.5, gamma=grid).fit(data.X, data.y).gamma_ == grid[0]
+
+
+def test_the_score_needs_no_prior(data):
+    scores = [WMMDClassifier(prior=p, gamma=0.2).fit(data.X, data.y).score_samples(data.test) for p in (0.1, 0.9)]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_leave_one_out_has_no_randomness(data):
+    first, second = (WMMDClassifier(random_state=seed).fit(data.X, data.y) for seed in (0, 1))
+    np.testing.assert_array_equal(first.risks_, second.risks_)
+
+
+def test_holdout_keeps_four_fifths_unless_refitted(data):
+    options = {"prior": 0.5, "selection": "holdout", "random_state": 0}
+    kept, refitted = (WMMDClassifier(refit=refit, **options).fit(data.X, data.y) for refit in (False, True))
+    assert (len(kept.sample_.positive), len(kept.sample_.unlabeled)) == (80, 320)
+    assert (len(refitted.sample_.positive), len(refitted.sample_.unlabeled)) == (100, 400)
+    np.testing.assert_array_equal(kept.risks_, refitted.risks_)
+
+
+def test_evaluations_are_bounded(data):
+    few = WMMDClassifier(prior=0.5, max_evaluations=50, random_state=0).fit(data.X, data.y)
+    assert np.allclose(few.risks_ * 50 % 1, 0) or np.allclose(few.risks_ * 50 % 1, 1)  # rates of 50 rows
+    assert len(few.sample_.unlabeled) == 400
+
+
+@given(st.integers(0, 10_000), st.sampled_from(SCENARIOS), st.sampled_from(["rbf", "inverse"]))
+def test_weights_are_repetitions(seed, scenario, kernel):
+    rng = np.random.default_rng(seed)
+    X, y, counts = rng.normal(size=(12, 2)), np.repeat([1, 0], 6), rng.integers(1, 4, 12)
+    options = {"prior": 0.95, "scenario": scenario, "kernel": kernel}
+    weighted = WMMDClassifier(**options).fit(X, y, sample_weight=counts)
+    repeated = WMMDClassifier(**options).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(weighted.risks_, repeated.risks_, atol=1e-12)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-9)
+
+
+def test_weights_of_zero_leave_rows_out(data):
+    keep = np.arange(len(data.y)) % 3 > 0
+    zeroed = WMMDClassifier().fit(data.X, data.y, sample_weight=keep.astype(float))
+    dropped = WMMDClassifier().fit(data.X[keep], data.y[keep])
+    np.testing.assert_allclose(zeroed.decision_function(data.test), dropped.decision_function(data.test), atol=1e-12)
+
+
+def test_single_sample_prior_speaks_of_the_whole_population():
+    """One sample, most of its positives labelled: the prior is P(y=1) of labelled and unlabeled rows together."""
+    data = make_gaussians(1, 4000, 4000, prior=0.4, separation=3.0, random_state=0)
+    labelled = data.unlabeled_truth & (np.random.RandomState(0).uniform(size=4000) < 0.75)
+    model = WMMDClassifier(prior=0.4, gamma=0.4, scenario="single-sample").fit(data.unlabeled, labelled)
+    probability = model.predict_proba(data.test)[:, 1]
+    assert probability.mean() == pytest.approx(0.4, abs=0.02)
+    wrong = WMMDClassifier(prior=0.4, gamma=0.4).fit(data.unlabeled, labelled)
+    assert abs(wrong.predict_proba(data.test)[:, 1].mean() - 0.4) > 0.02
+
+
+def test_estimated_prior_is_not_below_the_labelled_share(data):
+    model = WMMDClassifier(scenario="single-sample", gamma=100.0).fit(data.X, data.y)
+    assert model.prior_ >= 100 / 500
+
+
+@pytest.mark.parametrize(("selection", "expected"), [("holdout", 0.832), ("loo", 0.836)])
+def test_accuracy_on_the_papers_gaussians(selection, expected):
+    """Experiment 2 with n_p = 100, n_u = 400, prior 0.5 known, 100 draws; the Bayes classifier has 0.841."""
+    accuracies = []
+    for seed in range(100):
+        data = make_gaussians(random_state=seed)
+        model = WMMDClassifier(prior=0.5, selection=selection, random_state=seed).fit(data.X, data.y)
+        accuracies.append(np.mean((model.predict(data.test) == 1) == data.test_truth))
+    assert np.mean(accuracies) == pytest.approx(expected, abs=0.005)
+
+
+def test_two_moons():
+    data = make_two_moons(50, 1000, 1000, random_state=0)
+    model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+    assert np.mean((model.predict(data.test) == 1) == data.test_truth) > 0.93
+
+
+# --- input that must work ---
+
+
+def test_one_feature_constant(data):
+    X, test = (np.column_stack([rows, np.full(len(rows), 7.0)]) for rows in (data.X, data.test))
+    plain = WMMDClassifier(prior=0.5).fit(data.X, data.y).decision_function(data.test)
+    np.testing.assert_allclose(WMMDClassifier(prior=0.5).fit(X, data.y).decision_function(test), plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "inverse"])
+def test_all_rows_identical(kernel):
+    X, y = np.ones((20, 3)), np.repeat([1, 0], 10)
+    model = WMMDClassifier(prior=0.5, kernel=kernel).fit(X, y)
+    np.testing.assert_array_equal(model.score_samples(X), 0)
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+    with pytest.warns(UserWarning, match="came out as 1"):
+        assert WMMDClassifier(kernel=kernel).fit(X, y).prior_ == 1
+
+
+def test_a_single_row_at_predict(data, model):
+    for i in range(5):
+        assert model.decision_function(data.test[[i]]) == pytest.approx(
+            model.decision_function(data.test)[[i]], abs=1e-12
+        )
+
+
+def test_rows_far_from_all_data_get_an_answer(model):
+    far = np.array([[1e3, 1e3], [-1e3, -1e3], [1e9, 1e9]])
+    assert np.isfinite(model.decision_function(far)).all()
+    assert model.predict(far)[:2].tolist() == [1, 0]
+
+
+def test_two_of_each(data):
+    rows = [0, 1, 200, 300]
+    model = WMMDClassifier(prior=0.5).fit(data.X[rows], data.y[rows])
+    assert np.isfinite(model.decision_function(data.test)).all()
+
+
+# --- bad input ---
+
+X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (np.where(X == 3, np.nan, X), Y, {}, "NaN"),
+        (np.where(X == 3, np.inf, X), Y, {}, "infinity"),
+        (X.astype(str) + "a", Y, {}, "convert|string"),
+        (X + 1j, Y, {}, "[Cc]omplex"),
+        (X, np.zeros(10), {}, "only one class"),
+        (X, np.ones(10), {}, "only one class"),
+        (X, np.arange(10) == 0, {}, "only one labelled positive"),
+        (X, np.arange(10) > 0, {}, "only one unlabeled row"),
+        (X, np.arange(10) % 3, {}, "3 values.*Use two"),
+        (X, np.array(["a", 1, None] * 3 + [2], dtype=object), {}, "compared"),
+        (X, np.linspace(0, 1, 10), {}, "[Uu]nknown label type|continuous"),
+        (X, Y[:9], {}, "inconsistent"),
+        (X, Y, {"prior": 0}, "strictly between 0 and 1"),
+        (X, Y, {"prior": 1}, "strictly between 0 and 1"),
+        (X, Y, {"prior": -0.3}, "strictly between 0 and 1"),
+        (X, Y, {"prior": 1.5}, "strictly between 0 and 1"),
+        (X, Y, {"prior": np.nan}, "strictly between 0 and 1"),
+        (X, Y, {"prior": None}, "strictly between 0 and 1"),
+        (X, Y, {"prior": "densty"}, r"\['density'\]"),
+        (X, Y, {"prior": 0.2, "scenario": "single-sample"}, "labelled share"),
+        (X, Y, {"gamma": 0}, "positive and finite"),
+        (X, Y, {"gamma": -1.0}, "positive and finite"),
+        (X, Y, {"gamma": np.nan}, "positive and finite"),
+        (X, Y, {"gamma": []}, "non-empty"),
+        (X, Y, {"gamma": "scale"}, "not a number"),
+        (X, Y, {"kernel": "linear"}, "inverse.*rbf"),
+        (X, Y, {"engine": "cuda"}, "numba.*reference"),
+        (X, Y, {"selection": "cv"}, "loo.*holdout"),
+        (X, Y, {"scenario": "censoring"}, "case-control.*single-sample"),
+        (X, Y, {"max_evaluations": 0}, "max_evaluations"),
+        (X, Y, {"max_evaluations": 2.5}, "max_evaluations"),
+        (X, Y, {"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_bad_input(X, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        WMMDClassifier(**options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros(10), "zero throughout"),
+        (np.ones(9), "one weight for each row"),
+        (-np.ones(10), "not negative"),
+        (np.full(10, np.nan), "finite"),
+        (np.r_[np.zeros(5), np.ones(5)], "no labelled positive"),
+        (np.r_[np.zeros(4), np.ones(6)], "only one labelled positive"),
+        (np.r_[np.ones(5), np.zeros(5)], "no unlabeled row"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        WMMDClassifier().fit(X, Y, sample_weight=weights)
+
+
+def test_predict_before_fit_and_with_other_features(model):
+    with pytest.raises(NotFittedError):
+        WMMDClassifier().predict(X)
+    for method in ("predict", "predict_proba", "decision_function", "score_samples", "witness"):
+        with pytest.raises(ValueError, match="3 features"):
+            getattr(model, method)(np.zeros((2, 3)))
+
+
+def test_a_failed_fit_does_not_harm_the_data(data):
+    X, y = data.X.copy(), data.y.copy()
+    with pytest.raises(ValueError, match="gamma"):
+        WMMDClassifier(gamma=-1).fit(X, y)
+    WMMDClassifier().fit(X, y, sample_weight=np.full(len(y), 2.0))
+    np.testing.assert_array_equal(X, data.X)
+    np.testing.assert_array_equal(y, data.y)
+
+
+# --- threads ---
+
+
+def test_joblib_workers_do_not_multiply_threads():
+    alone = numba_engine.n_threads(None)
+    for backend in ("loky", "threading"):
+        counts = joblib.Parallel(n_jobs=2, backend=backend)(
+            joblib.delayed(numba_engine.n_threads)(None) for _ in range(2)
+        )
+        assert max(counts) <= max(1, alone // 2)
+    assert numba_engine.n_threads(3) == 3
+    assert numba_engine.n_threads(-1) == alone
+    assert numba_engine.n_threads(None) == alone
+
+
+def test_fits_in_worker_processes_agree(data):
+    def fit(seed):
+        return WMMDClassifier(prior=0.5, selection="holdout", random_state=seed).fit(data.X, data.y).risks_
+
+    serial = [fit(seed) for seed in range(3)]
+    parallel = joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(seed) for seed in range(3))
+    np.testing.assert_allclose(parallel, serial, atol=1e-12)

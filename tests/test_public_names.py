@@ -1,0 +1,19 @@
+"""The public list, pinned: a name that appears or disappears is a decision."""
+
+import unlabeled
+import unlabeled.datasets
+import unlabeled.engines
+import unlabeled.priors
+
+
+def test_public_names():
+    assert unlabeled.__all__ == ["WMMDClassifier", "wmmd"]
+    assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]
+    assert unlabeled.datasets.__all__ == ["PUData", "make_gaussians", "make_two_moons"]
+    assert unlabeled.priors.__all__ == ["density_prior"]
+
+
+def test_every_public_name_is_documented():
+    for module in (unlabeled, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
+        for name in module.__all__:
+            assert getattr(module, name).__doc__, name
