@@ -35,7 +35,9 @@ from unlabeled.kernels import FloatArray, Kernel
 #: Jobs of fewer pairs, or against fewer points, are computed by differences in float64.
 EXACT_PAIRS, EXACT_POINTS = 1_000_000, 512
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
-_CHUNK = 4_000_000
+_CHUNK = 8_000_000
+#: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
+ARRAYS_A_GAMMA = 8
 _LOG2E = 1 / np.log(2)
 
 
@@ -86,13 +88,14 @@ def log_sums(
 ) -> FloatArray:
     """Log kernel sums; see `unlabeled.engines.log_kernel_sums`."""
     centre = points.mean(axis=0, dtype=np.float64)
-    reach = max(sq_norms(points[rows], centre).max() for rows in _chunks(points))
+    reach = tiles.sq_norms(points, centre).max()
     job = Job(points, kernel, log_weights, centre, reach, n_threads(n_jobs))
     if own is None:
         own = np.full(len(queries), -1)
     exact = len(queries) * len(points) < EXACT_PAIRS or len(points) < EXACT_POINTS
     sums = np.empty((len(gammas), len(queries)))
-    for rows in _chunks(queries):
+    row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas)
+    for rows in _chunks(len(queries), row_size, multiple=tiles.MAX_HEIGHT):
         compute = _direct if exact or not _tiles_can(job, gammas) else _best
         sums[:, rows] = compute(job, queries[rows], own[rows], gammas)
     return sums
@@ -107,7 +110,7 @@ def _best(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) ->
     """Give each query and gamma to the first precision that suffices, and what is left to `_direct`."""
     sums = np.empty((len(gammas), len(queries)))
     left = np.ones(sums.shape, dtype=bool)
-    norms = sq_norms(queries, job.centre)
+    norms = tiles.sq_norms(queries, job.centre)
     for precision in PRECISIONS[job.kernel.name]:
         amplitude, floor = _rounding(job, norms, gammas, precision)
         suits = left & (amplitude <= precision.limit)
@@ -232,12 +235,18 @@ def _tile_sums(
     n_padded = n_query_blocks * height
     blocks: np.ndarray = np.empty((n_query_blocks, *shape.queries), precision.dtype)
     norms = np.zeros(n_padded)
-    tiles.pack_queries(queries, job.centre, scale, blocks, norms)
+
+    def pack(part: slice) -> None:
+        rows = slice(part.start * height, part.stop * height)
+        tiles.pack_queries(queries[rows], job.centre, scale, blocks[part], norms[rows])
+
+    for _ in _on_threads(pack, _cut(n_query_blocks, job.n_threads), job.n_threads):
+        pass
     rounded_norms: np.ndarray = norms.astype(precision.dtype)
     own = np.append(own, np.full(n_padded - n_queries, -1))
     sums = np.zeros((n_sums, n_padded))
     with _one_blas_thread():
-        for rows in _chunks(job.points, multiple=width):
+        for rows in _chunks(len(job.points), job.points.shape[1] + 1, multiple=width):
             points, weights = _packed_points(job, rows, scale, shape, precision)
             own_here = np.where(own >= rows.start, own - rows.start, -1)
 
@@ -263,10 +272,10 @@ def _packed_points(
     n_blocks = -(-len(points) // width)
     packed: np.ndarray = np.empty((n_blocks, *shape.points), precision.dtype)
 
-    def pack(block: int) -> None:
-        tiles.pack_points(points[block * width : (block + 1) * width], job.centre, scale, packed[block : block + 1])
+    def pack(part: slice) -> None:
+        tiles.pack_points(points[part.start * width : part.stop * width], job.centre, scale, packed[part])
 
-    for _ in _on_threads(pack, range(n_blocks), job.n_threads):
+    for _ in _on_threads(pack, _cut(n_blocks, job.n_threads), job.n_threads):
         pass
     weights: np.ndarray = np.zeros((n_blocks, width), precision.dtype)
     if job.log_weights is not None:
@@ -295,7 +304,7 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
     tops = np.full((len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
     is_rbf = job.kernel.name == "rbf"
-    for rows in _chunks(job.points):
+    for rows in _chunks(len(job.points), job.points.shape[1]):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
         log_weights = np.zeros(points.shape[1]) if job.log_weights is None else job.log_weights[rows]
         own_here = np.where(own >= rows.start, own - rows.start, -1)
@@ -314,17 +323,12 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
 # --- memory and threads ----------------------------------------------------------------------------------------------
 
 
-def sq_norms(rows: FloatArray, centre: FloatArray) -> FloatArray:
-    """Squared distances of rows from a centre."""
-    centred = rows - centre
-    return np.einsum("ij,ij->i", centred, centred)
-
-
-def _chunks(rows: FloatArray, multiple: int = 1) -> Iterator[slice]:
-    """Slices of rows that hold about `_CHUNK` numbers, a multiple of ``multiple`` rows each."""
-    size = max(1, _CHUNK // max(1, rows.shape[1]) // multiple) * multiple
-    for start in range(0, len(rows), size):
-        yield slice(start, min(start + size, len(rows)))
+def _chunks(n_rows: int, row_size: int, multiple: int = 1) -> Iterator[slice]:
+    """Slices of rows that hold about `_CHUNK` numbers, alike in size, each but the last a multiple of ``multiple``."""
+    n_chunks = -(-n_rows * row_size // _CHUNK)
+    size = -(-n_rows // n_chunks // multiple) * multiple
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
 
 
 def n_threads(n_jobs: int | None) -> int:

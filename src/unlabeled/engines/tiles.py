@@ -25,8 +25,8 @@ from numba.extending import intrinsic, overload
 from numpy.polynomial import Chebyshev, Polynomial
 
 SMALL_PRODUCT = 1_000_000
-#: Queries in a strip.
-STRIP = 32
+#: Queries in a strip, and the most in a tile.
+STRIP, MAX_HEIGHT = 32, 256
 #: Stands for minus infinity in a tile: finite, so that the fast-math flags below stay true.
 NEVER = -1e30
 #: How many gammas may share one exponential, and the largest power of it that is taken.
@@ -70,7 +70,7 @@ def tile_shape(n_columns: int, n_queries: int) -> TileShape:
             return TileShape(1, width, 1, n_columns)
     n_slices = -(-n_columns // (SMALL_PRODUCT // (STRIP * width)))
     # Several strips use a slice of the points while it is in the cache.
-    return TileShape(min(8, -(-n_queries // STRIP)), width, n_slices, -(-n_columns // n_slices))
+    return TileShape(min(MAX_HEIGHT // STRIP, -(-n_queries // STRIP)), width, n_slices, -(-n_columns // n_slices))
 
 
 # --- the exponential -------------------------------------------------------------------------------------------------
@@ -165,6 +165,16 @@ def _power(power: int, k: Any, k2: Any, k4: Any, k8: Any, k16: Any, k32: Any) ->
 
 
 # --- layout ----------------------------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True, fastmath=_SUMS)
+def sq_norms(rows: Any, centre: Any) -> Any:
+    """Squared distances of rows from a centre, in float64."""
+    norms = np.zeros(len(rows))
+    for i in range(len(rows)):
+        for k in range(rows.shape[1]):
+            norms[i] += (np.float64(rows[i, k]) - centre[k]) ** 2
+    return norms
 
 
 @njit(nogil=True, cache=True)
