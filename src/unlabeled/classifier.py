@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.engines import select_engine
 from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_gammas, as_kernel
 from unlabeled.priors import density_prior
-from unlabeled.samples import PUSample, as_log_weights, find_classes, split_samples
+from unlabeled.samples import PUSample
 from unlabeled.score import Kernels, Witness, log_scores
 from unlabeled.selection import SELECTIONS, HonestScores, holdout_scores, loo_scores, misclassification_risks
 
 PRIORS = ("density",)
 
 
-class WMMDClassifier(ClassifierMixin, BaseEstimator):
+class WMMDClassifier(PUClassifierMixin, BaseEstimator):
     """Closed-form classifier from positive and unlabeled data (Kwon, Kim, Sugiyama and Paik, 2020).
 
     A point is scored by the ratio of two kernel means, over the labelled positives and over the population, and is
@@ -134,10 +133,7 @@ class WMMDClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         """
-        rows: FloatArray
-        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
-        self.classes_, is_positive = find_classes(labels)
-        pu = split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
+        pu = self._pu_sample(X, y, sample_weight)
         self._check_parameters(pu)
         self.engine_ = select_engine(self.engine)
         self.gammas_ = as_gammas(self.gamma)
@@ -165,11 +161,6 @@ class WMMDClassifier(ClassifierMixin, BaseEstimator):
         """Score less threshold: `predict` answers positive where this is above 0."""
         return self.score_samples(X) - self.threshold_
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of each row, in the values that ``y`` had."""
-        is_positive = self.decision_function(X) > 0
-        return self.classes_[is_positive.astype(int)]
-
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """P(y = 1 | x) in the second column, as ``prior * ratio`` cut off at 1, and its complement in the first.
 
@@ -177,9 +168,7 @@ class WMMDClassifier(ClassifierMixin, BaseEstimator):
         rank well and are calibrated poorly.
         """
         decision = self.decision_function(X)
-        positive = np.exp(np.minimum(decision, np.log(2))) / 2
-        positive = np.where(decision > 0, np.clip(positive, np.nextafter(0.5, 1), 1), positive)
-        return np.column_stack([1 - positive, positive])
+        return two_columns(np.exp(np.minimum(decision, np.log(2))) / 2, decision)
 
     def witness(self, X: ArrayLike) -> FloatArray:
         """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
@@ -190,11 +179,6 @@ class WMMDClassifier(ClassifierMixin, BaseEstimator):
         X = self._validated(X)
         population = self.sample_.population
         return Witness.of(self.sample_.positive, population, 2 * self.prior_, self._kernels(self.gamma_)).f(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _check_parameters(self, pu: PUSample) -> None:
         as_kernel(self.kernel)
@@ -233,10 +217,6 @@ class WMMDClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.prior, str):
             return np.maximum(density_prior(scores.positive, scores.positive_weights), pu.labelled_share)
         return np.full(len(self.gammas_), float(self.prior))
-
-    def _validated(self, X: ArrayLike) -> FloatArray:
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
 
     def _log_scores(self, X: FloatArray) -> FloatArray:
         return log_scores(X, self.sample_, self._kernels(self.gamma_))[0]
