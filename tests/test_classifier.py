@@ -150,6 +150,14 @@ def test_witness_is_the_papers_optimizer(data, model):
     np.testing.assert_allclose(model.witness(data.test), expected, atol=1e-12)
 
 
+def test_witness_is_made_anew_by_fit(data):
+    model = WMMDClassifier(prior=0.5, gamma=0.2).fit(data.X, data.y)
+    model.witness(data.test)
+    model.set_params(gamma=1.0).fit(data.X, data.y)
+    expected = WMMDClassifier(prior=0.5, gamma=1.0).fit(data.X, data.y).witness(data.test)
+    np.testing.assert_array_equal(model.witness(data.test), expected)
+
+
 def test_of_equal_risks_the_first_gamma_wins(data):
     for grid in ([0.3, 0.3 * (1 + 1e-13)], [0.3 * (1 + 1e-13), 0.3]):
         assert WMMDClassifier(prior=0.5, gamma=grid).fit(data.X, data.y).gamma_ == grid[0]
@@ -282,8 +290,8 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
         (X + 1j, Y, {}, "[Cc]omplex"),
         (X, np.zeros(10), {}, "only one class"),
         (X, np.ones(10), {}, "only one class"),
-        (X, np.arange(10) == 0, {}, "only one labelled positive"),
-        (X, np.arange(10) > 0, {}, "only one unlabeled row"),
+        (X, np.arange(10) == 0, {}, "Only one labelled positive"),
+        (X, np.arange(10) > 0, {}, "Only one unlabeled row"),
         (X, np.arange(10) % 3, {}, "3 values.*Use two"),
         (X, np.array(["a", 1, None] * 3 + [2], dtype=object), {}, "compared"),
         (X, np.linspace(0, 1, 10), {}, "[Uu]nknown label type|continuous"),
@@ -323,8 +331,10 @@ def test_bad_input(X, y, options, message):
         (-np.ones(10), "not negative"),
         (np.full(10, np.nan), "finite"),
         (np.r_[np.zeros(5), np.ones(5)], "no labelled positive"),
-        (np.r_[np.zeros(4), np.ones(6)], "only one labelled positive"),
+        (np.r_[np.zeros(4), np.ones(6)], "Only one labelled positive"),
         (np.r_[np.ones(5), np.zeros(5)], "no unlabeled row"),
+        (np.r_[1.0, np.full(4, 1e-20), np.ones(5)], "Only one labelled positive"),
+        (np.full(10, 1e308), "too large"),
     ],
 )
 def test_bad_weights(weights, message):
@@ -354,7 +364,7 @@ def test_a_failed_fit_does_not_harm_the_data(data):
 
 def test_joblib_workers_do_not_multiply_threads():
     alone = numba_engine.n_threads(None)
-    for backend in ("loky", "threading"):
+    for backend in ("loky", "threading", "multiprocessing"):
         counts = joblib.Parallel(n_jobs=2, backend=backend)(
             joblib.delayed(numba_engine.n_threads)(None) for _ in range(2)
         )

@@ -51,6 +51,11 @@ def test_weight_one_is_the_mmd_and_vanishes_on_equal_samples(samples, kernel):
     assert wmmd(positive, positive[::-1], 1.0, kernel=kernel) == 0.0
 
 
+def test_equal_distributions_of_large_samples_are_at_distance_zero(rng, kernel):
+    rows = rng.normal(size=(800, 3))
+    assert wmmd(rows, np.repeat(rows, 3, axis=0)[rng.permutation(2400)], 1.0, kernel=kernel, gamma=0.1) == 0.0
+
+
 def test_zero_norm_gives_the_zero_function(samples, kernel):
     positive, unlabeled = samples
     f = witness(positive, positive[::-1], 1.0, kernel=kernel)
@@ -107,6 +112,8 @@ def test_sign_of_the_witness_is_the_rule_of_the_score(samples, kernel, rng):
     [
         ({"weight": -1.0}, "weight"),
         ({"weight": np.nan}, "weight"),
+        ({"weight": "two"}, "weight"),
+        ({"weight": None}, "weight"),
         ({"radius": -0.5}, "radius"),
         ({"gamma": [1.0, 2.0]}, "one number"),
         ({"gamma": 0}, "positive"),

@@ -77,9 +77,9 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    With an unknown prior each gamma brings its own estimate into its own risk. The paper leaves this open; this
-    reading agrees with its table for an unknown prior. When the estimate reaches the end of its range, 1,
-    the threshold is ``log(1/2)`` and a warning says so.
+    With an unknown prior each gamma brings its own estimate into its own risk. The paper leaves this open;
+    ``docs/method.md`` compares this reading with the paper's table for an unknown prior. When the estimate reaches the
+    end of its range, 1, the threshold is ``log(1/2)`` and a warning says so.
 
     ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
@@ -145,6 +145,7 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
         self.gamma_, self.prior_ = float(self.gammas_[best]), float(self.priors_[best])
         self.threshold_ = float(-np.log(2 * self.prior_))
         self.sample_ = pu if self.refit else kept
+        self._witness: Witness | None = None
         if self.prior_ == 1.0:
             warnings.warn(
                 "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
@@ -176,9 +177,11 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
         It is the function of the unit ball that minimises the empirical hinge risk, up to the rounding of a sum of
         kernels: far from all data it is 0, while `decision_function` still tells the sides apart.
         """
-        X = self._validated(X)
-        population = self.sample_.population
-        return Witness.of(self.sample_.positive, population, 2 * self.prior_, self._kernels(self.gamma_)).f(X)
+        rows = self._validated(X)
+        if self._witness is None:  # its norm takes all pairs of training rows, so it is made when first asked for
+            kernels = self._kernels(self.gamma_)
+            self._witness = Witness.of(self.sample_.positive, self.sample_.population, 2 * self.prior_, kernels)
+        return self._witness.f(rows)
 
     def _check_parameters(self, pu: PUSample) -> None:
         as_kernel(self.kernel)

@@ -14,6 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from unlabeled.kernels import FloatArray
 
+#: Beyond it sums of weights have lost the digits that leaving one out needs.
+LARGEST_WEIGHT = 1e12
 SCENARIOS = ("case-control", "single-sample")
 
 
@@ -114,6 +116,8 @@ def as_log_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray |
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight for each row.")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError("sample_weight must be finite and not negative: it says how often a row counts.")
+    if weights.max(initial=0) > LARGEST_WEIGHT:
+        raise ValueError(f"sample_weight is too large, above {LARGEST_WEIGHT:g}: it says how often a row counts.")
     if not weights.any():
         raise ValueError("sample_weight is zero throughout; at least some rows must count.")
     if (weights == 1).all():
@@ -134,8 +138,8 @@ def split_samples(
     for sample, name in ((pu.positive, "labelled positive"), (pu.unlabeled, "unlabeled row")):
         if len(sample) == 0:
             raise ValueError(f"Only one class has weights above zero: no {name} is left, and two are needed.")
-        if len(sample) == 1 and sample.total <= 1:
+        if (sample.total - np.minimum(1, sample.weights)).min() <= 1e-12 * sample.total:
             raise ValueError(
-                f"There is only one {name} (1 sample); two are needed, because each is scored without itself."
+                f"Only one {name} counts (1 sample); two are needed, because each is scored without itself."
             )
     return pu

@@ -8,7 +8,8 @@ nearest neighbours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,7 @@ class Kernels:
     gammas: FloatArray
     engine: str = "auto"
     n_jobs: int | None = None
+    exact: bool = False
 
     def log_sums(self, queries: FloatArray, sample: Sample, own: np.ndarray | None = None) -> FloatArray:
         """Log of the weighted kernel sums over a sample (n_gammas, n_queries)."""
@@ -39,6 +41,7 @@ class Kernels:
             own=own,
             log_weights=sample.log_weights,
             engine=self.engine,
+            exact=self.exact,
             n_jobs=self.n_jobs,
         )
 
@@ -143,7 +146,7 @@ def witness(
     positives = Sample(check_array(positive, dtype=np.float64, input_name="positive"))
     population = Sample(check_array(unlabeled, dtype=np.float64, input_name="unlabeled"))
     for value, name in ((weight, "weight"), (radius, "radius")):
-        if not (np.isfinite(value) and value >= 0):
+        if not (isinstance(value, Real) and 0 <= value < np.inf):
             raise ValueError(f"{name} must be a number of at least 0; got {value!r}.")
     grid = as_gammas(gamma)
     if len(grid) != 1:
@@ -193,13 +196,14 @@ class Witness:
 
 
 def _norm(positive: Sample, unlabeled: Sample, weight: float, kernels: Kernels) -> float:
-    """RKHS norm of mean_u k(., u) - weight mean_p k(., p)."""
+    """RKHS norm of mean_u k(., u) - weight mean_p k(., p): a small difference of large numbers, so exact sums."""
+    kernels = replace(kernels, exact=True)
     uu = _mean_kernel(unlabeled, unlabeled, kernels)
     pp = _mean_kernel(positive, positive, kernels)
     up = _mean_kernel(unlabeled, positive, kernels)
-    squared = uu + weight**2 * pp - 2 * weight * up
+    squared = uu + weight * (weight * pp - 2 * up)
     # Below the rounding of its own terms the difference is zero: coinciding means must not leave a random direction.
-    negligible = 1e-12 * (uu + weight**2 * pp)
+    negligible = 1e-12 * (uu + weight * weight * pp)
     return float(np.sqrt(squared)) if squared > negligible else 0.0
 
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from numbers import Integral
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +26,10 @@ from sklearn.utils import check_array
 from unlabeled.kernels import FloatArray, Kernel, as_gammas, as_kernel
 
 __all__ = ["ENGINES", "log_kernel_sums", "select_engine"]
+
+
+#: Rows whose own pair is added back at once.
+_REST_CHUNK = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ def select_engine(engine: str = "auto") -> str:
     """Name the engine that ``engine`` stands for: itself, or the first usable one for ``"auto"``."""
     if engine == "auto":
         return next(name for name, entry in ENGINES.items() if find_spec(entry.package))
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise ValueError(f"engine={engine!r} is not known; use 'auto' or one of {sorted(ENGINES)}.")
     return engine
 
@@ -67,6 +73,7 @@ def log_kernel_sums(
     own: ArrayLike | None = None,
     log_weights: ArrayLike | None = None,
     engine: str = "auto",
+    exact: bool = False,
     n_jobs: int | None = None,
 ) -> FloatArray:
     """Log of the sum of a kernel from each query to all points, for each gamma.
@@ -88,6 +95,9 @@ def log_kernel_sums(
         Log of each point's weight; ``-inf`` leaves the point out.
     engine : {"auto", "numba", "reference"}
         How the sum is computed, never what it is.
+    exact : bool, default=False
+        Use float64 throughout. Otherwise jobs over a million pairs may use float32 where it moves the log sum by about
+        1e-6 at most.
     n_jobs : int, optional
         Number of threads. By default all cores, or one inside a joblib worker thread.
 
@@ -102,18 +112,21 @@ def log_kernel_sums(
         raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
     log_weights = _as_log_weights(log_weights, len(points))
     own = _as_own(own, len(queries), len(points))
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
     module = _load(select_engine(engine))
 
-    remainder = _rest_of_own_pairs(queries, points, kernel, gammas, own, log_weights)
+    whole, whole_weights, whole_own = points, log_weights, own
     points, log_weights, own = _without_weightless(points, log_weights, own)
-    n_terms = np.full(len(queries), len(points)) if own is None else len(points) - (own >= 0)
     if len(points) == 0 or len(queries) == 0:
-        sums = np.full((len(gammas), len(queries)), -np.inf)
-    else:
-        sums = module.log_sums(queries, points, kernel, gammas, own, log_weights, n_jobs)
+        return np.full((len(gammas), len(queries)), -np.inf)
+    sums: FloatArray = module.log_sums(queries, points, kernel, gammas, own, log_weights, exact=exact, n_jobs=n_jobs)
     # A squared distance may overflow to infinity; its log kernel is then a large negative number and not -inf.
-    np.maximum(sums, -np.finfo(np.float64).max, out=sums, where=n_terms > 0)
-    return sums if remainder is None else np.logaddexp(sums, remainder)
+    has_terms: Any = own < 0 if own is not None and len(points) == 1 else True
+    np.maximum(sums, -np.finfo(np.float64).max, out=sums, where=has_terms)
+    if whole_own is not None and whole_weights is not None:
+        _add_rest_of_own_pairs(sums, queries, whole, kernel, gammas, whole_own, whole_weights)
+    return sums
 
 
 def _as_points(array: ArrayLike, name: str) -> FloatArray:
@@ -142,26 +155,24 @@ def _as_own(own: ArrayLike | None, n_queries: int, n_points: int) -> np.ndarray 
     return own.astype(np.int64, copy=False)
 
 
-def _rest_of_own_pairs(
+def _add_rest_of_own_pairs(
+    sums: FloatArray,
     queries: FloatArray,
     points: FloatArray,
     kernel: Kernel,
     gammas: FloatArray,
-    own: np.ndarray | None,
-    log_weights: FloatArray | None,
-) -> FloatArray | None:
-    """Log terms of the own pairs with one unit less weight: engines drop these pairs whole, so this is added back."""
-    if own is None or log_weights is None or len(points) == 0:
-        return None
-    rows = np.flatnonzero((own >= 0) & (log_weights[own] > 0))
-    if len(rows) == 0:
-        return None
-    log_rest = log_weights[own[rows]] + np.log(-np.expm1(-log_weights[own[rows]]))  # log(w - 1)
-    sq_dist = ((queries[rows].astype(np.float64) - points[own[rows]]) ** 2).sum(axis=1)
-    rest = np.full((len(gammas), len(queries)), -np.inf)
-    for rest_of_gamma, gamma in zip(rest, gammas, strict=True):
-        rest_of_gamma[rows] = kernel.log(sq_dist, gamma) + log_rest
-    return rest
+    own: np.ndarray,
+    log_weights: FloatArray,
+) -> None:
+    """Add the own pairs with one unit less weight, in place: engines drop these pairs whole."""
+    has_rest = np.flatnonzero((own >= 0) & (log_weights[own] > 0))
+    for start in range(0, len(has_rest), _REST_CHUNK):
+        rows = has_rest[start : start + _REST_CHUNK]
+        log_weight = log_weights[own[rows]]
+        log_rest = log_weight + np.log(-np.expm1(-log_weight))  # log(w - 1)
+        sq_dist = ((queries[rows].astype(np.float64) - points[own[rows]]) ** 2).sum(axis=1)
+        for sums_of_gamma, gamma in zip(sums, gammas, strict=True):
+            sums_of_gamma[rows] = np.logaddexp(sums_of_gamma[rows], kernel.log(sq_dist, gamma) + log_rest)
 
 
 def _without_weightless(

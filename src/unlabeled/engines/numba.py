@@ -2,18 +2,20 @@
 
 Each sum is computed by the first of three ways that can do it well:
 
-1. float32 tiles, while the exponents are small enough that their rounding stays near 1e-6;
-2. float64 tiles, while the sums stay inside the range of a float64;
-3. differences in float64, summed in the log domain: any input.
+1. float32 tiles (RBF), while rounding the exponents moves the log sum by less than about 1e-6;
+2. float64 tiles, while the digits of a float64 suffice for the matrix product: all but extreme input;
+3. differences in float64: any input, and small jobs.
 
 The choice is made for each query and gamma, so that one far query does not slow the others. Jobs of less than
-`EXACT_PAIRS` pairs go the third way at once: their answers then agree to rounding however they are cut into batches.
+`EXACT_PAIRS` pairs leave out the first way: their answers then agree to rounding however they are cut into batches.
 Work is cut into chunks of bounded memory and handed to threads by blocks of queries.
 """
 
 from __future__ import annotations
 
 import functools
+import multiprocessing
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,12 +34,16 @@ from threadpoolctl import ThreadpoolController
 from unlabeled.engines import tiles
 from unlabeled.kernels import FloatArray, Kernel
 
-#: Jobs of fewer pairs, or against fewer points, are computed by differences in float64.
-EXACT_PAIRS, EXACT_POINTS = 1_000_000, 512
+#: Jobs of fewer pairs are computed in float64.
+EXACT_PAIRS = 1_000_000
+#: Jobs of fewer numbers are computed by differences: there is nothing to gain from tiles.
+SMALL_JOB = 2_000_000
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
 _CHUNK = 8_000_000
 #: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
-ARRAYS_A_GAMMA = 8
+ARRAYS_A_GAMMA = 12
+#: Queries that go ahead to see whether float32 suffices.
+SCOUTS = 256
 _LOG2E = 1 / np.log(2)
 
 
@@ -45,21 +51,22 @@ _LOG2E = 1 / np.log(2)
 class Precision:
     """A floating-point type and what can be asked of it.
 
-    ``limit``: largest sharpness * (|z|^2 + |x|^2) that may be rounded, over the points that matter to a query.
-    ``depth``: a point whose log kernel is below -depth does not matter, if the log sum is above ``30 - depth``.
-    ``least``: smallest sum that has not lost terms to underflow.
+    ``limit``: largest amplitude, sharpness * (|z|^2 + |x|^2), that may be rounded: in float32 the error of a log kernel
+    is about 1e-7 of it. Errors of many terms average out, so a sum S of kernels may be sqrt(S) times as large.
+    ``most``: largest amplitude whose exponents stay in range.
+    ``depth``: a point whose log kernel is below -depth does not matter to a log sum above 30 - depth.
+    ``least``: smallest sum that has lost no terms to underflow.
     """
 
     dtype: type
     limit: float
+    most: float
     depth: float
     least: float
 
 
-FLOAT32 = Precision(np.float32, limit=100, depth=57, least=1e-25)
-FLOAT64 = Precision(np.float64, limit=600, depth=300, least=1e-280)
-#: To be tried in this order. In the inverse kernel the rounding of |z|^2 does not average out: no float32 for it.
-PRECISIONS = {"rbf": (FLOAT32, FLOAT64), "inverse": (FLOAT64,)}
+FLOAT32 = Precision(np.float32, limit=10, most=80, depth=57, least=1e-25)
+FLOAT64 = Precision(np.float64, limit=1e8, most=1e8, depth=1e6, least=0)
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,13 @@ class Job:
     log_weights: FloatArray | None
     centre: FloatArray
     reach: float  # largest squared distance of a point from the centre
+    precisions: tuple[Precision, ...]  # to be tried in this order
     n_threads: int
+
+    @property
+    def log_top_weight(self) -> float:
+        """Log of the largest weight: sums in tiles are relative to it."""
+        return 0.0 if self.log_weights is None else float(self.log_weights.max())
 
 
 def log_sums(
@@ -84,49 +97,78 @@ def log_sums(
     gammas: FloatArray,
     own: np.ndarray | None,
     log_weights: FloatArray | None,
+    *,
+    exact: bool,
     n_jobs: int | None,
 ) -> FloatArray:
     """Log kernel sums; see `unlabeled.engines.log_kernel_sums`."""
     centre = points.mean(axis=0, dtype=np.float64)
     reach = tiles.sq_norms(points, centre).max()
-    job = Job(points, kernel, log_weights, centre, reach, n_threads(n_jobs))
+    # In the inverse kernel the rounding of |z|^2 does not average out: no float32 for it.
+    exact = exact or kernel.name == "inverse" or len(queries) * len(points) < EXACT_PAIRS
+    precisions = (FLOAT64,) if exact else (FLOAT32, FLOAT64)
+    job = Job(points, kernel, log_weights, centre, reach, precisions, n_threads(n_jobs))
     if own is None:
         own = np.full(len(queries), -1)
-    exact = len(queries) * len(points) < EXACT_PAIRS or len(points) < EXACT_POINTS
+    compute = _best if _tiles_can(job, len(queries), gammas) else _direct
     sums = np.empty((len(gammas), len(queries)))
     row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas)
-    for rows in _chunks(len(queries), row_size, multiple=tiles.MAX_HEIGHT):
-        compute = _direct if exact or not _tiles_can(job, gammas) else _best
+    for rows in _chunks(len(queries), row_size, multiple=tiles.STRIP):
         sums[:, rows] = compute(job, queries[rows], own[rows], gammas)
     return sums
 
 
-def _tiles_can(job: Job, gammas: FloatArray) -> bool:
-    in_range = job.reach * job.kernel.sharpness(gammas).max() < -tiles.NEVER and job.reach < -tiles.NEVER
-    return bool(in_range and (job.log_weights is None or np.ptp(job.log_weights) < 60))
+def _tiles_can(job: Job, n_queries: int, gammas: FloatArray) -> bool:
+    small = n_queries * job.points.size < SMALL_JOB
+    in_range = job.reach * job.kernel.sharpness(gammas).max() < -tiles.UNREAL and job.reach < -tiles.UNREAL
+    return bool(not small and in_range and (job.log_weights is None or np.ptp(job.log_weights) < 60))
 
 
 def _best(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:
     """Give each query and gamma to the first precision that suffices, and what is left to `_direct`."""
     sums = np.empty((len(gammas), len(queries)))
     left = np.ones(sums.shape, dtype=bool)
-    norms = tiles.sq_norms(queries, job.centre)
-    for precision in PRECISIONS[job.kernel.name]:
-        amplitude, floor = _rounding(job, norms, gammas, precision)
-        suits = left & (amplitude <= precision.limit)
-        grid, rows = suits.any(axis=1), suits.any(axis=0)
-        if not rows.any():
-            continue
-        found, sound = _tiled(job, queries[rows], own[rows], gammas[grid], precision)
-        part = np.ix_(grid, rows)
-        done = suits[part] & sound & (found >= floor[part])
-        sums[part] = np.where(done, found, sums[part])
-        left[part] &= ~done
+    for precision in job.precisions:
+        _try(job, queries, own, gammas, precision, sums, left)
     grid, rows = left.any(axis=1), left.any(axis=0)
     if rows.any():
         part = np.ix_(grid, rows)
         sums[part] = np.where(left[part], _direct(job, queries[rows], own[rows], gammas[grid]), sums[part])
     return sums
+
+
+def _try(
+    job: Job,
+    queries: FloatArray,
+    own: np.ndarray,
+    gammas: FloatArray,
+    precision: Precision,
+    sums: FloatArray,
+    left: np.ndarray,
+) -> None:
+    """Fill in the sums that one precision can do, and mark them as no longer left.
+
+    Whether float32 suffices depends on the sum itself, so a few queries go ahead: a gamma that fails most of them is
+    not tried on the others.
+    """
+    amplitude, floor = _rounding(job, tiles.sq_norms(queries, job.centre), gammas, precision)
+    possible = left & (amplitude <= precision.most)
+    if precision is FLOAT32 and len(queries) > 4 * SCOUTS:
+        scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
+        scouted = possible[:, scouts]
+        _try(job, queries[scouts], own[scouts], gammas, precision, np.empty(scouted.shape), scouted)
+        possible &= (scouted.mean(axis=1) < 0.5)[:, None]
+    grid, rows = possible.any(axis=1), possible.any(axis=0)
+    if not rows.any():
+        return
+    part = np.ix_(grid, rows)
+    found, in_range = _tiled(job, queries[rows], own[rows], gammas[grid], precision)
+    log_sum = found - job.log_top_weight
+    with np.errstate(invalid="ignore"):  # where it is not in range
+        exact = amplitude[part] <= precision.limit * np.exp(np.clip(log_sum, 0, 100) / 2)
+        done = possible[part] & in_range & exact & (log_sum >= floor[part])
+    sums[part] = np.where(done, found, sums[part])
+    left[part] &= ~done
 
 
 def _rounding(job: Job, norms: FloatArray, gammas: FloatArray, precision: Precision) -> tuple[FloatArray, FloatArray]:
@@ -135,16 +177,11 @@ def _rounding(job: Job, norms: FloatArray, gammas: FloatArray, precision: Precis
     For the RBF kernel a point with gamma |x|^2 > (sqrt(gamma |z|^2) + sqrt(depth))^2 is too far from z to matter.
     """
     sharpness = job.kernel.sharpness(gammas)[:, None]
-    if job.kernel.name == "inverse":  # no exponent to keep in range: in float64 only the digits of the distance count
-        return sharpness * (norms + job.reach) * 1e-6, np.full((len(gammas), len(norms)), -np.inf)
-    near = sharpness * norms
+    near, far = sharpness * norms, sharpness * job.reach
+    if job.kernel.name == "inverse":
+        return near + far, np.full((len(gammas), len(norms)), -np.inf)
     matters = (np.sqrt(near) + np.sqrt(precision.depth)) ** 2
-    floor = np.where(matters < sharpness * job.reach, 30 - precision.depth, -np.inf)
-    return near + np.minimum(sharpness * job.reach, matters), floor + _log_top_weight(job)
-
-
-def _log_top_weight(job: Job) -> float:
-    return 0.0 if job.log_weights is None else float(job.log_weights.max())
+    return near + np.minimum(far, matters), np.where(matters < far, 30 - precision.depth, -np.inf)
 
 
 # --- tiles -----------------------------------------------------------------------------------------------------------
@@ -153,45 +190,49 @@ def _log_top_weight(job: Job) -> float:
 def _tiled(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, np.ndarray]:
-    """Log sums by tiles, and where they can be trusted (both (n_gammas, n_queries))."""
+    """Log sums by tiles, and where they lost nothing to underflow (both (n_gammas, n_queries))."""
     if job.kernel.name == "inverse":
-        sums, _ = _tile_sums(job, queries, own, 1.0, precision, _inverse_loop(job, gammas, precision), len(gammas))
-        return np.log(sums) + _log_top_weight(job), np.ones(sums.shape, dtype=bool)
-    found, sound = np.empty((len(gammas), len(queries))), np.empty((len(gammas), len(queries)), dtype=bool)
+        return _inverse_tiled(job, queries, own, gammas, precision)
+    found, in_range = np.empty((len(gammas), len(queries))), np.empty((len(gammas), len(queries)), dtype=bool)
     for powers, ladders in ladders_of(gammas).items():
         bases = np.array([base for base, _ in ladders])
-        scales = (bases / bases[0]).astype(precision.dtype)
-        loop = _rbf_loop(job, powers, scales)
-        sums, norms = _tile_sums(
-            job, queries, own, float(np.sqrt(bases[0] * _LOG2E)), precision, loop, len(powers) * len(bases)
-        )
-        for s, (base, members) in enumerate(ladders):
+        tiling = Tiling(job, queries, own, float(np.sqrt(bases[0] * _LOG2E)), precision)
+        steps = np.outer(bases / bases[0], powers).ravel()  # each sum's gamma, in units of the first base
+        sums, tops = tiling.run(_rbf_loop(job, powers, bases / bases[0], precision), steps)
+        for s, (_, members) in enumerate(ladders):
             for power, index in members:
-                total = sums[s * len(powers) + powers.index(power)]
-                sound[index] = total > precision.least
-                with np.errstate(divide="ignore", invalid="ignore"):  # where it is not sound
-                    log_total = np.log(total)
-                found[index] = log_total - norms * (base * power / bases[0] / _LOG2E) + _log_top_weight(job)
-    return found, sound
+                slot = s * len(powers) + powers.index(power)
+                in_range[index] = sums[slot] >= precision.least
+                with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
+                    log_sum = np.log(sums[slot])
+                found[index] = log_sum + (tops - tiling.norms) * (steps[slot] / _LOG2E) + job.log_top_weight
+    found[np.isnan(found)] = -np.inf  # the top of an empty sum
+    return found, in_range
 
 
-def _rbf_loop(job: Job, powers: tuple[int, ...], scales: np.ndarray) -> Callable[..., None]:
-    compiled = tiles.rbf_tiles(powers, weighted=job.log_weights is not None, rescaled=len(scales) > 1)
+def _rbf_loop(job: Job, powers: tuple[int, ...], scales: FloatArray, precision: Precision) -> Callable[..., None]:
+    options = {"weighted": job.log_weights is not None, "rescaled": len(scales) > 1, "shifted": precision is FLOAT64}
+    compiled = tiles.rbf_tiles(powers, **options)
+    rounded: np.ndarray = scales.astype(precision.dtype)
 
-    def loop(queries: Any, points: Any, weights: Any, own: Any, _norms: Any, sums: Any) -> None:
-        compiled(queries, points, weights, own, scales, sums)
+    def loop(queries: Any, points: Any, weights: Any, own: Any, _norms: Any, tops: Any, sums: Any) -> None:
+        tops[:] = -np.inf if precision is FLOAT64 else 0.0
+        compiled(queries, points, weights, own, rounded, tops, sums)
 
     return loop
 
 
-def _inverse_loop(job: Job, gammas: FloatArray, precision: Precision) -> Callable[..., None]:
+def _inverse_tiled(
+    job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
+) -> tuple[FloatArray, np.ndarray]:
     compiled = tiles.inverse_tiles(weighted=job.log_weights is not None)
-    grid: np.ndarray = gammas.astype(precision.dtype)
 
-    def loop(queries: Any, points: Any, weights: Any, own: Any, norms: Any, sums: Any) -> None:
-        compiled(queries, points, weights, own, norms, grid, sums)
+    def loop(queries: Any, points: Any, weights: Any, own: Any, norms: Any, _tops: Any, sums: Any) -> None:
+        compiled(queries, points, weights, own, norms, gammas, sums)
 
-    return loop
+    sums, _ = Tiling(job, queries, own, 1.0, precision).run(loop, np.ones(len(gammas)))
+    with np.errstate(divide="ignore"):  # the log of an empty sum
+        return np.log(sums) + job.log_top_weight, np.ones(sums.shape, dtype=bool)
 
 
 def ladders_of(gammas: FloatArray) -> dict[tuple[int, ...], list[tuple[float, list[tuple[int, int]]]]]:
@@ -218,69 +259,86 @@ def ladders_of(gammas: FloatArray) -> dict[tuple[int, ...], list[tuple[float, li
     return by_powers
 
 
-def _tile_sums(
-    job: Job,
-    queries: FloatArray,
-    own: np.ndarray,
-    scale: float,
-    precision: Precision,
-    loop: Callable[..., None],
-    n_sums: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Run a compiled loop over all tiles: sums (n_sums, n_queries) and the squared norms of the packed queries."""
-    n_queries = len(queries)
-    shape = tiles.tile_shape(queries.shape[1] + 1, n_queries)
-    height, width = shape.height, shape.width
-    n_query_blocks = -(-n_queries // height)
-    n_padded = n_query_blocks * height
-    blocks: np.ndarray = np.empty((n_query_blocks, *shape.queries), precision.dtype)
-    norms = np.zeros(n_padded)
+class Tiling:
+    """Queries packed in blocks, to be run against all points by a compiled loop."""
 
-    def pack(part: slice) -> None:
-        rows = slice(part.start * height, part.stop * height)
-        tiles.pack_queries(queries[rows], job.centre, scale, blocks[part], norms[rows])
+    def __init__(self, job: Job, queries: FloatArray, own: np.ndarray, scale: float, precision: Precision) -> None:
+        self.job, self.scale, self.precision = job, scale, precision
+        self.n_queries = len(queries)
+        self.shape = tiles.tile_shape(queries.shape[1] + 1, self.n_queries, len(job.points))
+        height = self.shape.height
+        self.n_blocks = -(-self.n_queries // height)
+        self.own = np.append(own, np.full(self.n_blocks * height - self.n_queries, -1))
+        self.blocks: np.ndarray = np.empty((self.n_blocks, *self.shape.queries), precision.dtype)
+        self.padded_norms = np.zeros(self.n_blocks * height)
 
-    for _ in _on_threads(pack, _cut(n_query_blocks, job.n_threads), job.n_threads):
-        pass
-    rounded_norms: np.ndarray = norms.astype(precision.dtype)
-    own = np.append(own, np.full(n_padded - n_queries, -1))
-    sums = np.zeros((n_sums, n_padded))
-    with _one_blas_thread():
-        for rows in _chunks(len(job.points), job.points.shape[1] + 1, multiple=width):
-            points, weights = _packed_points(job, rows, scale, shape, precision)
-            own_here = np.where(own >= rows.start, own - rows.start, -1)
+        def pack(part: slice) -> None:
+            rows = slice(part.start * height, part.stop * height)
+            tiles.pack_queries(queries[rows], job.centre, scale, self.blocks[part], self.padded_norms[rows])
 
-            def run(
-                part: tuple[slice, slice], points: Any = points, weights: Any = weights, own: Any = own_here
-            ) -> tuple[slice, FloatArray]:
-                of_queries, of_points = part
-                some = slice(of_queries.start * height, of_queries.stop * height)
-                partial = np.zeros((n_sums, some.stop - some.start))
-                shifted = own[some] - of_points.start * width
-                loop(blocks[of_queries], points[of_points], weights[of_points], shifted, rounded_norms[some], partial)
-                return some, partial
+        for _ in _on_threads(pack, _cut(self.n_blocks, job.n_threads), job.n_threads):
+            pass
 
-            for some, partial in _on_threads(run, _parts(n_query_blocks, len(points), job.n_threads), job.n_threads):
-                sums[:, some] += partial
-    return sums[:, :n_queries], norms[:n_queries]
+    @property
+    def norms(self) -> FloatArray:
+        """Squared norms of the queries as they were rounded."""
+        return self.padded_norms[: self.n_queries]
+
+    def run(self, loop: Callable[..., None], steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sums (n_sums, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""
+        sums = np.zeros((len(steps), len(self.own)))
+        tops = np.full(len(self.own), -np.inf)
+        with _one_blas_thread():
+            for rows in _chunks(len(self.job.points), self.job.points.shape[1] + 1, multiple=self.shape.width):
+                for some, more, top in self._run_chunk(loop, rows, len(steps)):
+                    _merge(sums[:, some], tops[some], more, top, steps)
+        return sums[:, : self.n_queries], tops[: self.n_queries]
+
+    def _run_chunk(
+        self, loop: Callable[..., None], rows: slice, n_sums: int
+    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        height, width = self.shape.height, self.shape.width
+        points, weights = self._packed_points(rows)
+        own_here = np.where(self.own >= rows.start, self.own - rows.start, -1)
+        norms: np.ndarray = self.padded_norms.astype(self.precision.dtype)
+
+        def run(part: tuple[slice, slice]) -> tuple[slice, FloatArray, FloatArray]:
+            of_queries, of_points = part
+            some = slice(of_queries.start * height, of_queries.stop * height)
+            sums, tops = np.zeros((n_sums, some.stop - some.start)), np.zeros(some.stop - some.start)
+            shifted = own_here[some] - of_points.start * width
+            loop(self.blocks[of_queries], points[of_points], weights[of_points], shifted, norms[some], tops, sums)
+            return some, sums, tops
+
+        n_threads = self.job.n_threads
+        yield from _on_threads(run, _parts(self.n_blocks, len(points), n_threads), n_threads)
+
+    def _packed_points(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        points, width = self.job.points[rows], self.shape.width
+        n_blocks = -(-len(points) // width)
+        packed: np.ndarray = np.empty((n_blocks, *self.shape.points), self.precision.dtype)
+
+        def pack(part: slice) -> None:
+            some = points[part.start * width : part.stop * width]
+            tiles.pack_points(some, self.job.centre, self.scale, packed[part])
+
+        for _ in _on_threads(pack, _cut(n_blocks, self.job.n_threads), self.job.n_threads):
+            pass
+        weights: np.ndarray = np.zeros((n_blocks, width), self.precision.dtype)
+        if self.job.log_weights is not None:
+            weights.flat[: len(points)] = np.exp(self.job.log_weights[rows] - self.job.log_top_weight)
+        return packed, weights
 
 
-def _packed_points(
-    job: Job, rows: slice, scale: float, shape: tiles.TileShape, precision: Precision
-) -> tuple[np.ndarray, np.ndarray]:
-    points, width = job.points[rows], shape.width
-    n_blocks = -(-len(points) // width)
-    packed: np.ndarray = np.empty((n_blocks, *shape.points), precision.dtype)
-
-    def pack(part: slice) -> None:
-        tiles.pack_points(points[part.start * width : part.stop * width], job.centre, scale, packed[part])
-
-    for _ in _on_threads(pack, _cut(n_blocks, job.n_threads), job.n_threads):
-        pass
-    weights: np.ndarray = np.zeros((n_blocks, width), precision.dtype)
-    if job.log_weights is not None:
-        weights.flat[: len(points)] = np.exp(job.log_weights[rows] - _log_top_weight(job))
-    return packed, weights
+def _merge(sums: FloatArray, tops: FloatArray, more: FloatArray, top: FloatArray, steps: FloatArray) -> None:
+    """Add sums that are relative to other tops, in place."""
+    higher = np.maximum(tops, top)
+    with np.errstate(invalid="ignore"):  # both tops are those of empty sums
+        for of_part, top_of_part in ((sums, tops), (more, top)):
+            change = np.where(top_of_part == higher, 0.0, top_of_part - higher)
+            np.multiply(of_part, np.exp2(np.multiply.outer(steps, change)), out=of_part)
+    sums += more
+    tops[:] = higher
 
 
 def _parts(n_query_blocks: int, n_point_blocks: int, n_threads: int) -> list[tuple[slice, slice]]:
@@ -291,7 +349,7 @@ def _parts(n_query_blocks: int, n_point_blocks: int, n_threads: int) -> list[tup
 
 
 def _cut(n_blocks: int, n_parts: int) -> list[slice]:
-    edges = np.linspace(0, n_blocks, min(n_blocks, n_parts) + 1).astype(int)
+    edges = np.linspace(0, n_blocks, max(1, min(n_blocks, n_parts)) + 1).astype(int)
     return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
 
 
@@ -313,8 +371,10 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
             partial = tops[:, part], sums[:, part]
             tiles.direct_sums(queries[part], points, log_weights, own[part], is_rbf, gammas, *partial)
 
-        n_threads = job.n_threads if len(queries) * points.size > _CHUNK else 1
-        for _ in _on_threads(run, _cut(len(queries), 8 * n_threads if n_threads > 1 else 1), n_threads):
+        work = len(queries) * points.size
+        n_threads = job.n_threads if work > SMALL_JOB else 1
+        # Short parts, so that an interrupt is answered soon.
+        for _ in _on_threads(run, _cut(len(queries), max(n_threads, work // 100_000_000)), n_threads):
             pass
     with np.errstate(divide="ignore"):
         return tops + np.log(sums)
@@ -332,17 +392,15 @@ def _chunks(n_rows: int, row_size: int, multiple: int = 1) -> Iterator[slice]:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads to use: what was asked for, else all cores, or one inside a joblib worker thread.
+    """Threads to use: what was asked for, else all cores, or one inside a worker thread of joblib or of a process pool.
 
-    joblib tells its worker processes by NUMBA_NUM_THREADS how many threads each may use.
+    joblib tells its own worker processes by NUMBA_NUM_THREADS how many threads each may use.
     """
     available = min(joblib.cpu_count(), numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if n_jobs is None:
         backend, _ = get_active_backend()
-        nested = backend.nesting_level and threading.current_thread() is not threading.main_thread()
-        return 1 if nested else available
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning; use a positive number of threads, -1 for all cores, or None.")
+        in_worker_thread = backend.nesting_level and threading.current_thread() is not threading.main_thread()
+        return 1 if in_worker_thread or multiprocessing.current_process().daemon else available
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
 
 
@@ -362,6 +420,16 @@ def _on_threads(function: Callable[[Any], Any], parts: Any, n_threads: int) -> I
 _blas_lock = threading.Lock()
 _blas_users = 0
 _blas_limit: Any = None
+
+
+def _forget_blas_users() -> None:
+    """In a forked child nobody is multiplying, whatever the threads of its parent were doing."""
+    global _blas_lock, _blas_users
+    _blas_lock, _blas_users = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_blas_users)
 
 
 @functools.cache

@@ -18,6 +18,8 @@ def log_sums(
     gammas: FloatArray,
     own: np.ndarray | None,
     log_weights: FloatArray | None,
+    *,
+    exact: bool,  # noqa: ARG001  it always is
     n_jobs: int | None,  # noqa: ARG001  one thread is the definition
 ) -> FloatArray:
     """Log kernel sums by the definition; see `unlabeled.engines.log_kernel_sums`."""

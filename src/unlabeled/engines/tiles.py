@@ -2,9 +2,8 @@
 
 `pack_points` and `pack_queries` lay both sides out in blocks so that one matrix product gives, for a block of queries
 and a block of points, ``2 z.x - |x|^2`` = ``|z|^2 - |z - x|^2``. `rbf_tiles` and `inverse_tiles` turn such a tile
-into kernel sums while it is still in the cache. They work in the linear domain and in the precision of the packed
-arrays; the |z|^2 left in the exponent keeps far points in range. `direct_sums` takes differences in float64 and sums in
-the log domain: slower, and right for any input.
+into kernel sums while it is still in the cache, in the precision of the packed arrays. `direct_sums` takes differences
+in float64: slower where there are many features, and right for any input.
 
 A tile is a product of strips of queries by slices of features, each of at most `SMALL_PRODUCT` multiply-adds: up to
 there OpenBLAS does not copy its operands first, which is three times faster at 26 features.
@@ -25,10 +24,10 @@ from numba.extending import intrinsic, overload
 from numpy.polynomial import Chebyshev, Polynomial
 
 SMALL_PRODUCT = 1_000_000
-#: Queries in a strip, and the most in a tile.
-STRIP, MAX_HEIGHT = 32, 256
-#: Stands for minus infinity in a tile: finite, so that the fast-math flags below stay true.
-NEVER = -1e30
+#: Queries in a strip.
+STRIP = 32
+#: Stands for minus infinity in a tile: padding and own pairs. Whatever is below `UNREAL` is one of them.
+NEVER, UNREAL = -1e30, -1e29
 #: How many gammas may share one exponential, and the largest power of it that is taken.
 MAX_POWERS, MAX_POWER = 6, 63
 
@@ -63,14 +62,27 @@ class TileShape:
         return self.n_slices, self.depth, self.width
 
 
-def tile_shape(n_columns: int, n_queries: int) -> TileShape:
+def compiled(**options: Any) -> Callable[[Any], Any]:
+    """Compile without the GIL, and keep the result on disk wherever a folder can be written for it."""
+
+    def decorate(function: Any) -> Any:
+        try:
+            return njit(nogil=True, cache=True, **options)(function)
+        except RuntimeError:  # numba found no such folder: compile anew in each process
+            return njit(nogil=True, **options)(function)
+
+    return decorate
+
+
+def tile_shape(n_columns: int, n_queries: int, n_points: int) -> TileShape:
     """The widest tile whose products are small, for rows of ``n_columns`` numbers; from about 500 on in slices."""
     for width in (1024, 512, 256, 128, 64):
         if STRIP * width * n_columns <= SMALL_PRODUCT:
-            return TileShape(1, width, 1, n_columns)
+            return TileShape(1, min(width, -(-n_points // 16) * 16), 1, n_columns)
     n_slices = -(-n_columns // (SMALL_PRODUCT // (STRIP * width)))
-    # Several strips use a slice of the points while it is in the cache.
-    return TileShape(min(MAX_HEIGHT // STRIP, -(-n_queries // STRIP)), width, n_slices, -(-n_columns // n_slices))
+    # Several strips use a slice of the points while it is in the cache; fewer where rows are long, to bound memory.
+    n_strips = max(1, min(8, -(-n_queries // STRIP), 32_768 // n_columns))
+    return TileShape(n_strips, width, n_slices, -(-n_columns // n_slices))
 
 
 # --- the exponential -------------------------------------------------------------------------------------------------
@@ -167,7 +179,7 @@ def _power(power: int, k: Any, k2: Any, k4: Any, k8: Any, k16: Any, k32: Any) ->
 # --- layout ----------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def sq_norms(rows: Any, centre: Any) -> Any:
     """Squared distances of rows from a centre, in float64."""
     norms = np.zeros(len(rows))
@@ -177,7 +189,7 @@ def sq_norms(rows: Any, centre: Any) -> Any:
     return norms
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pack_points(points: Any, centre: Any, scale: float, packed: Any) -> None:
     """Fill blocks (n_blocks, *shape.points) with scale * (x - centre) and minus its squared norm, then zeros."""
     n_points, n_features = points.shape
@@ -195,7 +207,7 @@ def pack_points(points: Any, centre: Any, scale: float, packed: Any) -> None:
             packed[block, n_features // depth, n_features % depth, j] = -sq_norm if row < n_points else NEVER
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pack_queries(queries: Any, centre: Any, scale: float, packed: Any, sq_norms: Any) -> None:
     """Fill blocks (n_blocks, *shape.queries) with 2 scale * (z - centre) and 1; squared norms of what was stored."""
     n_queries, n_features = queries.shape
@@ -212,7 +224,7 @@ def pack_queries(queries: Any, centre: Any, scale: float, packed: Any, sq_norms:
         sq_norms[row] = sq_norm / 4
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _multiply(queries: Any, points: Any, part: Any, tile: Any) -> None:
     """The product of a block of queries and a block of points, by strips (height, width) and slices."""
     n_slices, n_strips, strip, _ = queries.shape
@@ -228,15 +240,19 @@ def _multiply(queries: Any, points: Any, part: Any, tile: Any) -> None:
 
 
 @functools.cache
-def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool) -> Any:
-    """Compile the sum of ``(2^(scale * tile))^power``, for each scale and for each of the powers, over the points."""
+def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool, shifted: bool) -> Any:
+    """Compile the sum of ``2^(scale * power * (tile - top))`` over the points, for each scale and each of the powers.
+
+    ``shifted``: ``tops`` holds each query's largest exponent so far and the sums are relative to it, so that nothing
+    underflows. Otherwise ``tops`` stays 0: the |z|^2 left in the exponent is shift enough for moderate exponents.
+    """
     n_powers = len(powers)
     power1, power2, power3, power4, power5 = (powers[1:] + (1,) * MAX_POWERS)[: MAX_POWERS - 1]
 
-    @njit(nogil=True, cache=True, fastmath=_SUMS)
-    def tiles(queries: Any, points: Any, weights: Any, own: Any, scales: Any, sums: Any) -> None:
+    @compiled(fastmath=_SUMS)
+    def tiles(queries: Any, points: Any, weights: Any, own: Any, scales: Any, tops: Any, sums: Any) -> None:
         # Shapes: queries (n_blocks, *shape.queries), points (n_blocks, *shape.points), weights (n_blocks, width),
-        # own (n_padded,), scales (n_scales,), and in float64 sums (n_scales * n_powers, n_padded).
+        # own (n_padded,), scales (n_scales,), and in float64 tops (n_padded,), sums (n_scales * n_powers, n_padded).
         strip, width = queries.shape[3], points.shape[3]
         height = queries.shape[2] * strip
         tile, part = np.empty((height, width), queries.dtype), np.empty((strip, width), queries.dtype)
@@ -246,10 +262,20 @@ def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool) -> Any
                 _multiply(queries[q], points[p], part, tile)
                 _drop_own(tile, own, q * height, p * width)
                 for i in range(height):
+                    row = q * height + i
+                    if shifted:
+                        top = _largest(tile[i])
+                        if top < UNREAL:
+                            continue
+                        if top > tops[row]:
+                            _lower(sums, row, tops[row] - top, scales, powers)
+                            tops[row] = top
+                    top = queries.dtype.type(tops[row])
                     for s in range(len(scales)):
                         s0, s1, s2, s3, s4, s5 = zero, zero, zero, zero, zero, zero
                         for j in range(width):
-                            k = exp2(tile[i, j] * scales[s] if rescaled else tile[i, j])
+                            exponent = tile[i, j] - top if shifted else tile[i, j]
+                            k = exp2(exponent * scales[s] if rescaled else exponent)
                             k2 = k * k
                             k4 = k2 * k2
                             k8 = k4 * k4
@@ -267,7 +293,7 @@ def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool) -> Any
                                 s4 += w * _power(power4, k, k2, k4, k8, k16, k32)
                             if n_powers > 5:
                                 s5 += w * _power(power5, k, k2, k4, k8, k16, k32)
-                        row, first = q * height + i, s * n_powers
+                        first = s * n_powers
                         for slot, value in enumerate((s0, s1, s2, s3, s4, s5)):
                             if slot < n_powers:
                                 sums[first + slot, row] += value
@@ -275,13 +301,29 @@ def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool) -> Any
     return tiles
 
 
+@compiled(fastmath=_SUMS)
+def _largest(row: Any) -> Any:
+    largest = row[0]
+    for value in row:
+        largest = max(largest, value)
+    return largest
+
+
+@compiled()
+def _lower(sums: Any, row: int, change: float, scales: Any, powers: Any) -> None:
+    """Make the sums of a query relative to a top that is larger by ``-change``."""
+    for s in range(len(scales)):
+        for slot in range(len(powers)):
+            sums[s * len(powers) + slot, row] *= exp2(np.float64(change * scales[s] * powers[slot]))
+
+
 @functools.cache
 def inverse_tiles(*, weighted: bool) -> Any:
     """Compile the sum of ``gamma / (gamma + |z - x|^2)``, for each gamma, over the points."""
 
-    @njit(nogil=True, cache=True, fastmath=_SUMS)
+    @compiled(fastmath=_SUMS)
     def tiles(queries: Any, points: Any, weights: Any, own: Any, sq_norms: Any, gammas: Any, sums: Any) -> None:
-        # shapes as in rbf_tiles; sq_norms (n_padded,), gammas (n_gammas,), sums (n_gammas, n_padded) in float64
+        # Shapes as in rbf_tiles; sq_norms (n_padded,), gammas (n_gammas,), sums (n_gammas, n_padded) in float64.
         strip, width = queries.shape[3], points.shape[3]
         height = queries.shape[2] * strip
         tile, part = np.empty((height, width), queries.dtype), np.empty((strip, width), queries.dtype)
@@ -296,13 +338,14 @@ def inverse_tiles(*, weighted: bool) -> Any:
                         total = zero
                         for j in range(width):
                             k = gammas[g] / (gammas[g] + max(sq_norms[row] - tile[i, j], zero))
-                            total += weights[p, j] * k if weighted else k
+                            w = weights[p, j] if weighted else queries.dtype.type(1)
+                            total += w * k if tile[i, j] > UNREAL else zero
                         sums[g, row] += total
 
     return tiles
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _drop_own(tile: Any, own: Any, first_query: int, first_point: int) -> None:
     for i in range(tile.shape[0]):
         j = own[first_query + i] - first_point
@@ -320,7 +363,7 @@ def _log_kernel(is_rbf: bool, sq_dist: float, gamma: float) -> float:
     return -gamma * sq_dist if is_rbf else -math.log1p(sq_dist / gamma)
 
 
-@njit(nogil=True, cache=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def direct_sums(
     queries: Any, points: Any, log_weights: Any, own: Any, is_rbf: bool, gammas: Any, tops: Any, sums: Any
 ) -> None:
