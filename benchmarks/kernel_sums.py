@@ -1,12 +1,13 @@
 """Billions of kernel evaluations a second, ours and the peers', measured in turn in one run.
 
-    python benchmarks/kernel_sums.py [--dims 2 3 26] [--pairs 1e9] [--repeats 5]
+    python benchmarks/kernel_sums.py [--dims 2 3 26] [--pairs 1e9] [--repeats 5] [--standardised]
 
 Every contender computes sum_j exp(-gamma |z_i - x_j|^2) for float32 data on all cores. Points are normal with variance
 1/d, so that a squared distance is about 2 whatever d, and the paper's gammas mean the same at each. Contenders take
 turns and the best of their turns counts, because the noise of a shared machine only ever slows. KeOps and KernelDensity
 get fewer queries where they need more than a few seconds: the figure is a rate. Peers that are not installed are left
-out.
+out. With --standardised the variance is 1 whatever d: squared distances are about 2 d, sums leave the range of float32 as
+d grows, peers lose digits or underflow, and we fall back on float64.
 """
 
 from __future__ import annotations
@@ -90,16 +91,18 @@ def peers() -> dict[str, Sums]:
     return found
 
 
-def measure(d: int, pairs: float, repeats: int) -> dict[str, float]:
+def measure(d: int, pairs: float, repeats: int, *, standardised: bool) -> dict[str, float]:
     """Billions of pairs a second of every contender, the best of its turns."""
     rng = np.random.default_rng(d)
     n = round(np.sqrt(pairs if d < 200 else pairs / 10))
-    z, x = (rng.standard_normal((n, d)).astype(np.float32) / np.float32(np.sqrt(d)) for _ in range(2))
+    scale = np.float32(1 if standardised else 1 / np.sqrt(d))
+    z, x = (scale * rng.standard_normal((n, d)).astype(np.float32) for _ in range(2))
     contenders = {"ours": ours((GAMMA,)), "ours, 5": ours(PAPER_GAMMAS), "ours, 6": ours(SIX_GAMMAS), **peers()}
     expected = log_kernel_sums(z[:20], x, "rbf", GAMMA, engine="reference")[0]
     n_queries = {}
     for name, sums in contenders.items():  # two short turns: to compile and check the answer, and to see how slow it is
-        assert np.abs(sums(z[:20], x) - expected).max() < 1e-3, name
+        answer = sums(z[:20], x)
+        assert standardised or np.abs(answer - expected).max() < 1e-3, name
         start = time.perf_counter()
         sums(z[:20], x)
         affordable = int(SECONDS * 20 / (time.perf_counter() - start))
@@ -118,13 +121,15 @@ def main() -> None:
     parser.add_argument("--dims", type=int, nargs="+", default=DIMS)
     parser.add_argument("--pairs", type=float, default=1e9, help="pairs at d < 200; a tenth of them from there on")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--standardised", action="store_true", help="variance 1 whatever d, instead of 1/d")
     args = parser.parse_args()
     print("Billions of pairs a second, one gamma; then how many times faster we are than each peer.")
-    print("five, six: time of the paper's five gammas, and of six at ratio 2, relative to one gamma.\n")
+    print("five, six: time of the paper's five gammas, and of six at ratio 2, relative to one gamma.")
+    print("Wanted: /best at or above target, /KeOps at or above 8, five and six at or below 1.8.\n")
     head = ("d", "ours", "numpy", "torch", "KeOps", "KDE", "/numpy", "/torch", "/KeOps", "/KDE", "/best", "target")
     print("".join(f"{word:>8}" for word in (*head, "five", "six")))
     for d in args.dims:
-        rate = measure(d, args.pairs, args.repeats)
+        rate = measure(d, args.pairs, args.repeats, standardised=args.standardised)
         torch = max((r for name, r in rate.items() if name.startswith("torch")), default=np.nan)
         of_peers = rate["numpy"], torch, rate.get("KeOps", np.nan), rate["KernelDensity"]
         ratios = [rate["ours"] / r for r in (*of_peers, np.nanmax(of_peers))]

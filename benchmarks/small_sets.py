@@ -3,8 +3,8 @@
     UNLABELED_DATA_HOME=folder python benchmarks/small_sets.py [--draws 100]
 
 The folder holds the LIBSVM files heart_scale, sonar_scale, australian_scale, breast-cancer_scale and diabetes_scale.
-Protocol of the paper: hold-out selection, the classifier keeps the 80 %. Rows are those that store as many values as the
-first row of the file, read by position, which gives the sizes of the paper's Table 2.
+Protocol of the paper: hold-out selection, the classifier keeps the 80 %. Rows are those that store as many values as
+the first row of the file, read by position, which gives the sizes of the paper's Table 2.
 """
 
 from __future__ import annotations
