@@ -6,8 +6,8 @@ Every contender computes sum_j exp(-gamma |z_i - x_j|^2) for float32 data on all
 1/d, so that a squared distance is about 2 whatever d, and the paper's gammas mean the same at each. Contenders take
 turns and the best of their turns counts, because the noise of a shared machine only ever slows. KeOps and KernelDensity
 get fewer queries where they need more than a few seconds: the figure is a rate. Peers that are not installed are left
-out. With --standardised the variance is 1 whatever d: squared distances are about 2 d, sums leave the range of float32 as
-d grows, peers lose digits or underflow, and we fall back on float64.
+out. With --standardised the variance is 1 whatever d: squared distances are about 2 d, sums leave the range of float32
+as d grows, peers lose digits or underflow, and we fall back on float64.
 """
 
 from __future__ import annotations

@@ -7,10 +7,26 @@ import unlabeled.priors
 
 
 def test_public_names():
-    assert unlabeled.__all__ == ["WMMDClassifier", "wmmd"]
+    assert unlabeled.__all__ == [
+        "ConvexPUClassifier",
+        "ElkanNotoClassifier",
+        "NNPUClassifier",
+        "WMMDClassifier",
+        "wmmd",
+    ]
     assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]
     assert unlabeled.datasets.__all__ == ["PUData", "make_gaussians", "make_two_moons"]
-    assert unlabeled.priors.__all__ == ["density_prior"]
+    assert unlabeled.priors.__all__ == [
+        "PRIORS",
+        "BestBinPrior",
+        "DedpulPrior",
+        "DensityPrior",
+        "ElkanNotoPrior",
+        "KernelMeanPrior",
+        "PriorEstimator",
+        "density_prior",
+        "resolve_prior",
+    ]
 
 
 def test_every_public_name_is_documented():

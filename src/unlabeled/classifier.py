@@ -13,12 +13,10 @@ from sklearn.utils import check_random_state
 from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.engines import select_engine
 from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_gammas, as_kernel
-from unlabeled.priors import density_prior
+from unlabeled.priors import PriorEstimator, as_prior_estimator, check_prior, density_prior, resolve_prior
 from unlabeled.samples import PUSample
 from unlabeled.score import Kernels, Witness, log_scores
 from unlabeled.selection import SELECTIONS, HonestScores, holdout_scores, loo_scores, misclassification_risks
-
-PRIORS = ("density",)
 
 
 class WMMDClassifier(PUClassifierMixin, BaseEstimator):
@@ -30,9 +28,10 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    prior : float in (0, 1) or "density", default="density"
-        P(y = 1) in the population. ``"density"`` estimates it by the paper's density-based method (see Notes).
-        If it is known, give it: the estimate drifts with gamma, and it is an upper bound.
+    prior : float in (0, 1), name or prior estimator, default="density"
+        P(y = 1) in the population. If it is known, give it. ``"density"`` estimates it by the paper's density-based
+        method, from the classifier's own scores (see Notes). ``"best-bin"``, ``"dedpul"``, ``"km1"``, ``"km2"``,
+        ``"elkan-noto"`` or an estimator of `unlabeled.priors` estimate it beforehand.
     kernel : {"rbf", "inverse"} or a kernel, default="rbf"
         ``exp(-gamma |x - y|^2)`` or ``gamma / (gamma + |x - y|^2)``. Distances are in the units of the data: scale it.
     gamma : float or sequence of floats, default=(1, 0.4, 0.2, 0.1, 0.05)
@@ -99,7 +98,7 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        prior: float | str = "density",
+        prior: float | str | PriorEstimator = "density",
         *,
         kernel: str | Kernel = "rbf",
         gamma: float | tuple[float, ...] = PAPER_GAMMAS,
@@ -191,21 +190,10 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
             isinstance(self.max_evaluations, Integral) and self.max_evaluations >= 1
         ):
             raise ValueError(f"max_evaluations must be a whole number above 0, or None; got {self.max_evaluations!r}.")
-        if isinstance(self.prior, str):
-            if self.prior not in PRIORS:
-                raise ValueError(
-                    f"prior={self.prior!r} is not known; use a number in (0, 1), or one of {list(PRIORS)}."
-                )
-            return
-        if not (isinstance(self.prior, Real) and 0 < self.prior < 1):
-            raise ValueError(
-                f"prior must lie strictly between 0 and 1, or be one of {list(PRIORS)}; got {self.prior!r}."
-            )
-        if self.prior < pu.labelled_share:
-            raise ValueError(
-                f"prior={self.prior!r} is below the labelled share of the population, {pu.labelled_share:.6g}: that is "
-                "impossible in the single-sample scenario. Give a larger prior, or use scenario='case-control'."
-            )
+        if isinstance(self.prior, Real):
+            check_prior(float(self.prior), pu)
+        else:
+            as_prior_estimator(self.prior)
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
         return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)
@@ -217,9 +205,9 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
         return loo_scores(pu, self._kernels(self.gammas_), self.max_evaluations, rng), pu
 
     def _priors(self, scores: HonestScores, pu: PUSample) -> FloatArray:
-        if isinstance(self.prior, str):
+        if isinstance(self.prior, str) and self.prior == "density":
             return np.maximum(density_prior(scores.positive, scores.positive_weights), pu.labelled_share)
-        return np.full(len(self.gammas_), float(self.prior))
+        return np.full(len(self.gammas_), resolve_prior(self.prior, pu))
 
     def _log_scores(self, X: FloatArray) -> FloatArray:
         return log_scores(X, self.sample_, self._kernels(self.gamma_))[0]

@@ -79,12 +79,17 @@ def as_kernel(kernel: str | Kernel) -> Kernel:
 
 def as_gammas(gammas: ArrayLike) -> FloatArray:
     """Check one gamma or a grid of them; the answer is one-dimensional, in the order given."""
+    return as_grid(gammas, "gamma")
+
+
+def as_grid(values: ArrayLike, name: str) -> FloatArray:
+    """Check one positive number or a grid of them; the answer is one-dimensional, in the order given."""
     try:
-        grid = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
+        grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ValueError(f"gamma={gammas!r} is not a number or a sequence of numbers.") from None
+        raise ValueError(f"{name}={values!r} is not a number or a sequence of numbers.") from None
     if grid.ndim != 1 or grid.size == 0:
-        raise ValueError(f"gamma must be a number or a non-empty sequence of numbers; got shape {grid.shape}.")
+        raise ValueError(f"{name} must be a number or a non-empty sequence of numbers; got shape {grid.shape}.")
     if not (np.isfinite(grid) & (grid > 0)).all():
-        raise ValueError(f"every gamma must be positive and finite; got {gammas!r}.")
+        raise ValueError(f"every {name} must be positive and finite; got {values!r}.")
     return grid

@@ -43,7 +43,7 @@ _CHUNK = 8_000_000
 #: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
 ARRAYS_A_GAMMA = 12
 #: Queries that go ahead to see whether float32 suffices.
-SCOUTS = 256
+SCOUTS = 64
 _LOG2E = 1 / np.log(2)
 
 
@@ -148,12 +148,12 @@ def _try(
 ) -> None:
     """Fill in the sums that one precision can do, and mark them as no longer left.
 
-    Whether float32 suffices depends on the sum itself, so a few queries go ahead: a gamma that fails most of them is
-    not tried on the others.
+    Beyond its limit, whether float32 suffices depends on the sum itself, so a few queries go ahead: a gamma that fails
+    most of them is not tried on the others.
     """
     amplitude, floor = _rounding(job, tiles.sq_norms(queries, job.centre), gammas, precision)
     possible = left & (amplitude <= precision.most)
-    if precision is FLOAT32 and len(queries) > 4 * SCOUTS:
+    if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit)).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
         scouted = possible[:, scouts]
         _try(job, queries[scouts], own[scouts], gammas, precision, np.empty(scouted.shape), scouted)

@@ -193,33 +193,37 @@ def sq_norms(rows: Any, centre: Any) -> Any:
 def pack_points(points: Any, centre: Any, scale: float, packed: Any) -> None:
     """Fill blocks (n_blocks, *shape.points) with scale * (x - centre) and minus its squared norm, then zeros."""
     n_points, n_features = points.shape
-    n_blocks, _, depth, width = packed.shape
+    n_blocks, n_slices, depth, width = packed.shape
     packed[:] = 0
+    norms = np.empty(width)
     for block in range(n_blocks):
+        first = block * width
+        norms[:] = 0
+        for s in range(n_slices):
+            for k in range(s * depth, min((s + 1) * depth, n_features)):
+                column = packed[block, s, k - s * depth]
+                for j in range(min(width, n_points - first)):
+                    column[j] = (points[first + j, k] - centre[k]) * scale
+                    norms[j] += np.float64(column[j]) ** 2
+        last = packed[block, n_features // depth, n_features % depth]
         for j in range(width):
-            row = block * width + j
-            sq_norm = 0.0
-            if row < n_points:
-                for k in range(n_features):
-                    value = packed.dtype.type((points[row, k] - centre[k]) * scale)
-                    packed[block, k // depth, k % depth, j] = value
-                    sq_norm += np.float64(value) ** 2
-            packed[block, n_features // depth, n_features % depth, j] = -sq_norm if row < n_points else NEVER
+            last[j] = -norms[j] if first + j < n_points else NEVER
 
 
 @compiled()
 def pack_queries(queries: Any, centre: Any, scale: float, packed: Any, sq_norms: Any) -> None:
     """Fill blocks (n_blocks, *shape.queries) with 2 scale * (z - centre) and 1; squared norms of what was stored."""
     n_queries, n_features = queries.shape
-    _, _, n_strips, strip, depth = packed.shape
+    _, n_slices, n_strips, strip, depth = packed.shape
     packed[:] = 0
     for row in range(n_queries):
         block, i = row // (n_strips * strip), row % (n_strips * strip)
         sq_norm = 0.0
-        for k in range(n_features):
-            value = packed.dtype.type(2 * scale * (queries[row, k] - centre[k]))
-            packed[block, k // depth, i // strip, i % strip, k % depth] = value
-            sq_norm += np.float64(value) ** 2
+        for s in range(n_slices):
+            stored = packed[block, s, i // strip, i % strip]
+            for k in range(s * depth, min((s + 1) * depth, n_features)):
+                stored[k - s * depth] = 2 * scale * (queries[row, k] - centre[k])
+                sq_norm += np.float64(stored[k - s * depth]) ** 2
         packed[block, n_features // depth, i // strip, i % strip, n_features % depth] = 1
         sq_norms[row] = sq_norm / 4
 
@@ -255,7 +259,8 @@ def rbf_tiles(powers: tuple[int, ...], *, weighted: bool, rescaled: bool, shifte
         # own (n_padded,), scales (n_scales,), and in float64 tops (n_padded,), sums (n_scales * n_powers, n_padded).
         strip, width = queries.shape[3], points.shape[3]
         height = queries.shape[2] * strip
-        tile, part = np.empty((height, width), queries.dtype), np.empty((strip, width), queries.dtype)
+        tile = np.empty((height, width), queries.dtype)
+        part = np.empty((strip if queries.shape[1] > 1 else 0, width), queries.dtype)
         zero = queries.dtype.type(0)
         for q in range(len(queries)):
             for p in range(len(points)):
@@ -326,7 +331,8 @@ def inverse_tiles(*, weighted: bool) -> Any:
         # Shapes as in rbf_tiles; sq_norms (n_padded,), gammas (n_gammas,), sums (n_gammas, n_padded) in float64.
         strip, width = queries.shape[3], points.shape[3]
         height = queries.shape[2] * strip
-        tile, part = np.empty((height, width), queries.dtype), np.empty((strip, width), queries.dtype)
+        tile = np.empty((height, width), queries.dtype)
+        part = np.empty((strip if queries.shape[1] > 1 else 0, width), queries.dtype)
         zero = queries.dtype.type(0)
         for q in range(len(queries)):
             for p in range(len(points)):

@@ -1,0 +1,105 @@
+"""DEDPUL (Ivanov, 2020): the prior from the ratio of two densities of a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import rankdata
+
+from unlabeled.engines import log_kernel_sums
+from unlabeled.kernels import FloatArray
+from unlabeled.priors.score_based import ScorePrior
+from unlabeled.priors.scores import Scores
+
+N_GRID = 512
+MAX_ITERATIONS, TOLERANCE = 2000, 1e-6
+
+
+class DedpulPrior(ScorePrior):
+    """Prior from the densities of the positives' and the unlabeled rows' scores (Ivanov, 2020).
+
+    The ratio r = f_p / f_u of the densities of honest scores, made monotone, gives P(y=1 | score) = share * r, which
+    cannot exceed 1: the share is at most one over the largest ratio. The largest of many noisy ratios is too large, so
+    ``method="ratio"`` (the default) takes the largest share for which at most ``eta`` of the positives' mass lies
+    above that bound. ``method="em"`` iterates share <- mean over the unlabeled rows of min(1, share * r), from 1
+    downwards, to the largest share that agrees with its own posteriors; it uses no ``eta`` and is biased downwards.
+    """
+
+    __doc__ += (ScorePrior.__doc__ or "").split("Estimates the prior from scores.")[-1]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "ratio",
+        eta: float = 0.02,
+        n_folds: int = 5,
+        scenario: str = "case-control",
+        max_evaluations: int | None = 20_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        super().__init__(
+            estimator, n_folds=n_folds, scenario=scenario, max_evaluations=max_evaluations, random_state=random_state
+        )
+        self.method = method
+        self.eta = eta
+
+    def _share(self, scores: Scores) -> float:
+        if self.method not in {"em", "ratio"}:
+            raise ValueError(f"method={self.method!r} is not known; use 'ratio' or 'em'.")
+        if not 0 < self.eta < 1:
+            raise ValueError(f"eta must lie strictly between 0 and 1; got {self.eta!r}.")
+        weights = scores.unlabeled_weights / scores.unlabeled_weights.sum()
+        ratio = density_ratio(scores)
+        ratio /= ratio @ weights  # f_p is a density: its integral is the mean of the ratio over the unlabeled rows
+        return _fixed_point(ratio, weights) if self.method == "em" else _corrected_bound(ratio, weights, self.eta)
+
+
+def _corrected_bound(ratio: FloatArray, weights: FloatArray, eta: float) -> float:
+    """The largest share with mean of (ratio - 1/share)+ at most eta: that mean falls as 1/share grows."""
+    if np.maximum(ratio - 1, 0) @ weights <= eta:
+        return 1.0
+    return float(1 / brentq(lambda bound: np.maximum(ratio - bound, 0) @ weights - eta, 1, ratio.max()))
+
+
+def _fixed_point(ratio: FloatArray, weights: FloatArray) -> float:
+    share = 1.0
+    for _ in range(MAX_ITERATIONS):
+        update = float(np.minimum(1, share * ratio) @ weights)
+        if share - update < TOLERANCE:
+            break
+        share = update
+    return share
+
+
+def density_ratio(scores: Scores) -> FloatArray:
+    """f_p / f_u at each unlabeled score, not falling in the score.
+
+    Scores are turned into ranks first, so that f_u is nearly flat and one bandwidth fits all of it.
+    """
+    both = np.concatenate([scores.positive, scores.unlabeled])
+    ranks = rankdata(both, method="average") / (len(both) + 1)
+    n_positive = len(scores.positive)
+    grid = np.linspace(0, 1, N_GRID)
+    densities = [
+        _density(grid, ranks[part], weights)
+        for part, weights in (
+            (slice(None, n_positive), scores.positive_weights),
+            (slice(n_positive, None), scores.unlabeled_weights),
+        )
+    ]
+    on_grid = np.maximum.accumulate(np.exp(densities[0] - densities[1]))
+    return np.interp(ranks[n_positive:], grid, on_grid)
+
+
+def _density(grid: FloatArray, points: FloatArray, weights: FloatArray) -> FloatArray:
+    """Log density on [0, 1] by a Gaussian kernel, the mass beyond each end folded back."""
+    spread = np.sqrt(np.average((points - np.average(points, weights=weights)) ** 2, weights=weights))
+    bandwidth = max(1.06 * spread * weights.sum() ** -0.2, 1e-3)
+    folded = np.concatenate([-points, points, 2 - points])[:, None]
+    log_sums = log_kernel_sums(
+        grid[:, None], folded, "rbf", 1 / (2 * bandwidth**2), log_weights=np.log(np.tile(weights, 3))
+    )
+    return log_sums[0] - np.log(weights.sum())

@@ -1,0 +1,56 @@
+"""The contract of prior estimators: fit(X, y) -> prior_, and an interval."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from unlabeled.contract import PUInput
+from unlabeled.kernels import FloatArray
+from unlabeled.samples import PUSample
+
+
+class PriorEstimator(PUInput, BaseEstimator):
+    """Estimates the prior P(y = 1) of the population from labelled positives and unlabeled rows.
+
+    A subclass estimates the share of positives among the *unlabeled* rows. In the case-control scenario these are a
+    sample of the population and the share is the prior. In the single-sample scenario the population is labelled and
+    unlabeled rows together, and with a labelled share s the prior is ``s + (1 - s) * share``.
+
+    What can be identified is the largest share of the unlabeled distribution that could be positive. If some mixture
+    of the negatives looks like the positives (the distributions are not *irreducible*), every estimate here is, in the
+    limit, an upper bound of the prior and not the prior.
+    """
+
+    random_state: int | np.random.RandomState | None = None
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Estimate the prior.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Two values: the larger marks labelled positives, the other unlabeled rows.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        """
+        return self.fit_sample(self._pu_sample(X, y, sample_weight))
+
+    def fit_sample(self, pu: PUSample) -> Self:
+        """Estimate the prior from samples that are already separated."""
+        self.labelled_share_ = pu.labelled_share
+        self.prior_ = float(self._to_population(self._unlabeled_share(pu, check_random_state(self.random_state))))
+        return self
+
+    def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+        """Share of positives among the unlabeled rows, in [0, 1]."""
+        raise NotImplementedError
+
+    def _to_population(self, share: float | FloatArray) -> float | FloatArray:
+        """From the share among unlabeled rows to the prior of the population."""
+        return self.labelled_share_ + (1 - self.labelled_share_) * share
