@@ -45,9 +45,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--methods", nargs="+", choices=sorted(PRIORS), default=sorted(PRIORS))
     args = parser.parse_args()
-    print(
-        f"Mean absolute error over separations {SEPARATIONS} and {args.draws} draws; .1-.7: over those priors.\n"
-    )
+    print(f"Mean absolute error over separations {SEPARATIONS} and {args.draws} draws; .1-.7: over those priors.\n")
     print(f"{'d':>3} {'method':12}" + "".join(f"{prior:>8}" for prior in TRUE_PRIORS) + f"{'.1-.7':>8}{'s/fit':>8}")
     for d, name in product(args.dims, args.methods):
         found, seconds = errors(name, d, args.draws)
