@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled import WMMDClassifier
 from unlabeled.datasets import make_gaussians, make_two_moons
-from unlabeled.engines import numba as numba_engine
+from unlabeled.engines import threads
 from unlabeled.kernels import PAPER_GAMMAS, RBF, Inverse
 from unlabeled.samples import SCENARIOS
 from unlabeled.score import witness
@@ -363,15 +363,13 @@ def test_a_failed_fit_does_not_harm_the_data(data):
 
 
 def test_joblib_workers_do_not_multiply_threads():
-    alone = numba_engine.n_threads(None)
+    alone = threads.n_threads(None)
     for backend in ("loky", "threading", "multiprocessing"):
-        counts = joblib.Parallel(n_jobs=2, backend=backend)(
-            joblib.delayed(numba_engine.n_threads)(None) for _ in range(2)
-        )
+        counts = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(threads.n_threads)(None) for _ in range(2))
         assert max(counts) <= max(1, alone // 2)
-    assert numba_engine.n_threads(3) == 3
-    assert numba_engine.n_threads(-1) == alone
-    assert numba_engine.n_threads(None) == alone
+    assert threads.n_threads(3) == 3
+    assert threads.n_threads(-1) == alone
+    assert threads.n_threads(None) == alone
 
 
 def test_fits_in_worker_processes_agree(data):

@@ -13,25 +13,15 @@ Work is cut into chunks of bounded memory and handed to threads by blocks of que
 
 from __future__ import annotations
 
-import functools
-import multiprocessing
-import os
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import joblib
-import numba
 import numpy as np
-import scipy.linalg  # noqa: F401  loads the BLAS that numba's dot calls
-from joblib.parallel import get_active_backend
-from threadpoolctl import ThreadpoolController
 
 from unlabeled.engines import tiles
+from unlabeled.engines.threads import n_threads, on_threads, one_blas_thread
 from unlabeled.kernels import FloatArray, Kernel
 
 #: Jobs of fewer pairs are computed in float64.
@@ -276,7 +266,7 @@ class Tiling:
             rows = slice(part.start * height, part.stop * height)
             tiles.pack_queries(queries[rows], job.centre, scale, self.blocks[part], self.padded_norms[rows])
 
-        for _ in _on_threads(pack, _cut(self.n_blocks, job.n_threads), job.n_threads):
+        for _ in on_threads(pack, _cut(self.n_blocks, job.n_threads), job.n_threads):
             pass
 
     @property
@@ -288,7 +278,7 @@ class Tiling:
         """Sums (n_sums, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""
         sums = np.zeros((len(steps), len(self.own)))
         tops = np.full(len(self.own), -np.inf)
-        with _one_blas_thread():
+        with one_blas_thread():
             for rows in _chunks(len(self.job.points), self.job.points.shape[1] + 1, multiple=self.shape.width):
                 for some, more, top in self._run_chunk(loop, rows, len(steps)):
                     _merge(sums[:, some], tops[some], more, top, steps)
@@ -311,7 +301,7 @@ class Tiling:
             return some, sums, tops
 
         n_threads = self.job.n_threads
-        yield from _on_threads(run, _parts(self.n_blocks, len(points), n_threads), n_threads)
+        yield from on_threads(run, _parts(self.n_blocks, len(points), n_threads), n_threads)
 
     def _packed_points(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         points, width = self.job.points[rows], self.shape.width
@@ -322,7 +312,7 @@ class Tiling:
             some = points[part.start * width : part.stop * width]
             tiles.pack_points(some, self.job.centre, self.scale, packed[part])
 
-        for _ in _on_threads(pack, _cut(n_blocks, self.job.n_threads), self.job.n_threads):
+        for _ in on_threads(pack, _cut(n_blocks, self.job.n_threads), self.job.n_threads):
             pass
         weights: np.ndarray = np.zeros((n_blocks, width), self.precision.dtype)
         if self.job.log_weights is not None:
@@ -374,13 +364,13 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
         work = len(queries) * points.size
         n_threads = job.n_threads if work > SMALL_JOB else 1
         # Short parts, so that an interrupt is answered soon.
-        for _ in _on_threads(run, _cut(len(queries), max(n_threads, work // 100_000_000)), n_threads):
+        for _ in on_threads(run, _cut(len(queries), max(n_threads, work // 100_000_000)), n_threads):
             pass
     with np.errstate(divide="ignore"):
         return tops + np.log(sums)
 
 
-# --- memory and threads ----------------------------------------------------------------------------------------------
+# --- memory ----------------------------------------------------------------------------------------------------------
 
 
 def _chunks(n_rows: int, row_size: int, multiple: int = 1) -> Iterator[slice]:
@@ -389,66 +379,3 @@ def _chunks(n_rows: int, row_size: int, multiple: int = 1) -> Iterator[slice]:
     size = -(-n_rows // n_chunks // multiple) * multiple
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Threads to use: what was asked for, else all cores, or one inside a worker thread of joblib or of a process pool.
-
-    joblib tells its own worker processes by NUMBA_NUM_THREADS how many threads each may use.
-    """
-    available = min(joblib.cpu_count(), numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    if n_jobs is None:
-        backend, _ = get_active_backend()
-        in_worker_thread = backend.nesting_level and threading.current_thread() is not threading.main_thread()
-        return 1 if in_worker_thread or multiprocessing.current_process().daemon else available
-    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
-
-
-def _on_threads(function: Callable[[Any], Any], parts: Any, n_threads: int) -> Iterator[Any]:
-    if n_threads == 1 or len(parts) == 1:
-        yield from map(function, parts)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(function, part) for part in parts]
-        try:
-            for future in futures:
-                yield future.result()
-        finally:  # an interrupt must not wait for the parts that have not begun
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit: Any = None
-
-
-def _forget_blas_users() -> None:
-    """In a forked child nobody is multiplying, whatever the threads of its parent were doing."""
-    global _blas_lock, _blas_users
-    _blas_lock, _blas_users = threading.Lock(), 0
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_blas_users)
-
-
-@functools.cache
-def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to the calling thread: each of our threads multiplies its own tiles. Counts callers side by side."""
-    global _blas_users, _blas_limit  # noqa: PLW0603
-    with _blas_lock:
-        _blas_users += 1
-        if _blas_users == 1:
-            _blas_limit = _threadpools().limit(limits=1, user_api="blas")
-    try:
-        yield
-    finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas_limit.restore_original_limits()
