@@ -380,6 +380,8 @@ def test_the_system_of_the_basis_agrees_with_that_of_the_rows(few, loss, monkeyp
 @pytest.mark.filterwarnings("ignore:.*prior came out")
 @parametrize_with_checks(
     [
+        ConvexPUClassifier(),
+        ConvexPUClassifier("double_hinge"),
         ConvexPUClassifier(prior=0.2),
         ConvexPUClassifier("double_hinge", prior=0.2),
         ConvexPUClassifier("double_hinge", prior=0.3, kernel="inverse"),

@@ -185,8 +185,19 @@ def test_weights_are_repetitions_for_scores():
     weighted = Scores(*values, *(c.astype(float) for c in counts))
     repeated = scores(*(np.repeat(v, c) for v, c in zip(values, counts, strict=True)))
     assert best_bin(weighted) == pytest.approx(best_bin(repeated))
+    for method in ("ratio", "em"):
+        assert DedpulPrior(method=method)._share(weighted) == pytest.approx(DedpulPrior(method=method)._share(repeated))
     for estimates in ("e1", "e2", "e3"):
         assert label_frequency(weighted, estimates) == pytest.approx(label_frequency(repeated, estimates))
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_weights_are_repetitions_for_wmmd_scores(scenario):
+    rng = np.random.default_rng(1)
+    X, y, counts = rng.normal(size=(60, 2)), np.repeat([1, 0], [20, 40]), rng.integers(1, 4, 60)
+    for prior in (BestBinPrior(scenario=scenario), DedpulPrior(scenario=scenario), DensityPrior(scenario=scenario)):
+        weighted = clone(prior).fit(X, y, sample_weight=counts).prior_
+        assert weighted == pytest.approx(clone(prior).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).prior_)
 
 
 # --- by hand ---

@@ -133,8 +133,9 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     ----------
     loss : {"logistic", "double_hinge"}, default="logistic"
         LOG or DH in the paper.
-    prior : float in (0, 1), str or prior estimator, default="density"
-        P(y = 1) in the population, or how to estimate it (see `unlabeled.priors`). If it is known, give it.
+    prior : float in (0, 1), str or prior estimator, default="dedpul"
+        P(y = 1) in the population, or how to estimate it (see `unlabeled.priors`). If it is known, give it: the risk
+        calls about this share of the unlabeled rows positive.
     kernel : {"rbf", "inverse"} or a kernel, default="rbf"
         ``exp(-gamma |x - y|^2)`` or ``gamma / (gamma + |x - y|^2)``. Distances are in the units of the data: scale it.
     gamma : float or sequence of floats, default=(1, 0.4, 0.2, 0.1, 0.05)
@@ -204,7 +205,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     def __init__(
         self,
         loss: str = "logistic",
-        prior: float | str | PriorEstimator = "density",
+        prior: float | str | PriorEstimator = "dedpul",
         *,
         kernel: str | Kernel = "rbf",
         gamma: float | tuple[float, ...] = PAPER_GAMMAS,

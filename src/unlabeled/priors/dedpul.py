@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import rankdata
 
 from unlabeled.engines import log_kernel_sums
 from unlabeled.kernels import FloatArray
@@ -14,6 +13,10 @@ from unlabeled.priors.score_based import ScorePrior
 from unlabeled.priors.scores import Scores
 
 N_GRID = 512
+#: Where no unlabeled row is near, the ratio is as good as infinite.
+LARGEST_LOG_RATIO = 300.0
+#: Below it no unlabeled row is anywhere near a positive.
+SMALLEST_INTEGRAL = 1e-9
 MAX_ITERATIONS, TOLERANCE = 2000, 1e-6
 
 
@@ -53,7 +56,10 @@ class DedpulPrior(ScorePrior):
             raise ValueError(f"eta must lie strictly between 0 and 1; got {self.eta!r}.")
         weights = scores.unlabeled_weights / scores.unlabeled_weights.sum()
         ratio = density_ratio(scores)
-        ratio /= ratio @ weights  # f_p is a density: its integral is the mean of the ratio over the unlabeled rows
+        integral = ratio @ weights  # f_p is a density: its integral is the mean of the ratio over the unlabeled rows
+        if integral < SMALLEST_INTEGRAL:
+            return 0.0
+        ratio /= integral
         return _fixed_point(ratio, weights) if self.method == "em" else _corrected_bound(ratio, weights, self.eta)
 
 
@@ -79,8 +85,10 @@ def density_ratio(scores: Scores) -> FloatArray:
 
     Scores are turned into ranks first, so that f_u is nearly flat and one bandwidth fits all of it.
     """
-    both = np.concatenate([scores.positive, scores.unlabeled])
-    ranks = rankdata(both, method="average") / (len(both) + 1)
+    ranks = _weighted_ranks(
+        np.concatenate([scores.positive, scores.unlabeled]),
+        np.concatenate([scores.positive_weights, scores.unlabeled_weights]),
+    )
     n_positive = len(scores.positive)
     grid = np.linspace(0, 1, N_GRID)
     densities = [
@@ -90,8 +98,19 @@ def density_ratio(scores: Scores) -> FloatArray:
             (slice(n_positive, None), scores.unlabeled_weights),
         )
     ]
-    on_grid = np.maximum.accumulate(np.exp(densities[0] - densities[1]))
+    on_grid = np.exp(np.minimum(np.maximum.accumulate(densities[0] - densities[1]), LARGEST_LOG_RATIO))
     return np.interp(ranks[n_positive:], grid, on_grid)
+
+
+def _weighted_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Ranks in (0, 1), the mean rank for ties; a weight of 2 ranks as the value twice.
+
+    Copies of a row have equal scores up to rounding only, and are ties all the same.
+    """
+    _, place = np.unique(np.round(values, 9), return_inverse=True)
+    of_place = np.bincount(place, weights)
+    upper = np.cumsum(of_place)
+    return np.asarray(((upper - (of_place - 1) / 2) / (upper[-1] + 1))[place])
 
 
 def _density(grid: FloatArray, points: FloatArray, weights: FloatArray) -> FloatArray:

@@ -87,7 +87,7 @@ class KernelMeanPrior(PriorEstimator):
         if self.bandwidth is not None:
             bandwidths = [self.bandwidth]
         else:
-            median = np.sqrt(median_sq_distance(sample.unlabeled.rows, rng))
+            median = np.sqrt(median_sq_distance(sample.unlabeled, rng))
             bandwidths = [factor * median for factor in RELATIVE_BANDWIDTHS]
         hulls = (Hull.of(np.exp(-sq_dist / (2 * h**2)), u, p) for h in bandwidths)
         return max(hulls, key=lambda hull: hull.gap)

@@ -22,7 +22,8 @@ from unlabeled.selection import loo_scores
 
 #: The grid of gamma, in units of one over the median squared distance between unlabeled rows.
 RELATIVE_GAMMAS: FloatArray = np.exp2(np.arange(-2, 7))
-N_MEDIAN_PAIRS = 10_000
+#: Up to so many rows all pairs make the median distance.
+N_MEDIAN_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,16 @@ def honest_scores(
 def wmmd_scores(pu: PUSample, max_evaluations: int | None, rng: np.random.RandomState) -> Scores:
     """Leave-one-out WMMD scores on standardised features, at the gamma that best ranks P above U."""
     two_samples = standardised(pu)
-    gammas = RELATIVE_GAMMAS / median_sq_distance(two_samples.unlabeled.rows, rng)
+    gammas = RELATIVE_GAMMAS / median_sq_distance(two_samples.unlabeled, rng)
     found = loo_scores(two_samples, Kernels("rbf", gammas), max_evaluations, rng)
     weights = np.concatenate([found.positive_weights, found.unlabeled_weights])
     labels = np.repeat([1, 0], [found.positive.shape[1], found.unlabeled.shape[1]])
     areas = [
         roc_auc_score(labels, scores, sample_weight=weights) for scores in np.hstack([found.positive, found.unlabeled])
     ]
-    best = int(np.argmax(areas))
+    best = int(
+        np.argmax(np.array(areas) > max(areas) - 1e-9)
+    )  # the widest kernel of those that rounding may tell apart
     return Scores(found.positive[best], found.unlabeled[best], found.positive_weights, found.unlabeled_weights)
 
 
@@ -73,12 +76,20 @@ def standardised(pu: PUSample) -> PUSample:
     return PUSample(positive, unlabeled, "case-control")
 
 
-def median_sq_distance(rows: FloatArray, rng: np.random.RandomState) -> float:
-    """Median squared distance of random pairs of different rows; 1 where they are all alike."""
-    first, second = rng.randint(len(rows), size=(2, N_MEDIAN_PAIRS))
-    sq_dist = ((rows[first] - rows[second]) ** 2).sum(axis=1)
-    sq_dist = sq_dist[sq_dist > 0]
-    return float(np.median(sq_dist)) if len(sq_dist) else 1.0
+def median_sq_distance(sample: Sample, rng: np.random.RandomState) -> float:
+    """Median squared distance of different rows, of random pairs where there are many; 1 where rows are all alike."""
+    if len(sample) <= N_MEDIAN_ROWS:
+        first, second = np.triu_indices(len(sample), 1)
+    else:
+        first, second = rng.randint(len(sample), size=(2, N_MEDIAN_ROWS**2 // 2))
+    sq_dist = ((sample.rows[first] - sample.rows[second]) ** 2).sum(axis=1)
+    weights = sample.weights[first] * sample.weights[second]
+    order = np.argsort(sq_dist)
+    order = order[sq_dist[order] > 0]
+    if len(order) == 0:
+        return 1.0
+    share = np.cumsum(weights[order])
+    return float(sq_dist[order[np.searchsorted(share, share[-1] / 2 * (1 - 1e-9))]])
 
 
 def cross_fitted_scores(pu: PUSample, estimator: Any, n_folds: int, rng: np.random.RandomState) -> Scores:
