@@ -232,6 +232,12 @@ def test_accuracy_on_the_papers_gaussians(selection, expected):
     assert np.mean(accuracies) == pytest.approx(expected, abs=0.005)
 
 
+def test_density_prior_on_the_papers_gaussians_is_too_large():
+    """The figure in docs/method.md: 0.62 on average where the prior is 0.5."""
+    draws = [make_gaussians(random_state=seed) for seed in range(100)]
+    assert np.mean([WMMDClassifier().fit(data.X, data.y).prior_ for data in draws]) == pytest.approx(0.62, abs=0.01)
+
+
 def test_two_moons():
     data = make_two_moons(50, 1000, 1000, random_state=0)
     model = WMMDClassifier(prior=0.5).fit(data.X, data.y)

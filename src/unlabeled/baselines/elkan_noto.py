@@ -38,11 +38,11 @@ from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.kernels import FloatArray
 from unlabeled.priors import PriorEstimator, resolve_prior
 from unlabeled.samples import PUSample
+from unlabeled.selection import HOLDOUT_SHARE
 
 PAPER_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 ESTIMATES = ("e1", "e2", "e3")
 RULES = ("population", "plain")
-HOLDOUT_SHARE = 0.2
 TINY = np.finfo(np.float64).tiny
 
 
