@@ -15,7 +15,17 @@ def test_public_names():
         "wmmd",
     ]
     assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]
-    assert unlabeled.datasets.__all__ == ["PUData", "make_gaussians", "make_two_moons"]
+    assert unlabeled.datasets.__all__ == [
+        "PAPER_DATASETS",
+        "GaussianBayes",
+        "PUData",
+        "PaperDataset",
+        "draw_pu",
+        "load_libsvm",
+        "make_gaussians",
+        "make_two_moons",
+        "paper_dataset",
+    ]
     assert unlabeled.priors.__all__ == [
         "PRIORS",
         "BestBinPrior",

@@ -1,5 +1,20 @@
 """Data to learn from and to test on."""
 
-from unlabeled.datasets.synthetic import PUData, make_gaussians, make_two_moons
+from unlabeled.datasets.draw import draw_pu
+from unlabeled.datasets.gaussian_bayes import GaussianBayes
+from unlabeled.datasets.libsvm import load_libsvm
+from unlabeled.datasets.paper import PAPER_DATASETS, PaperDataset, paper_dataset
+from unlabeled.datasets.pu_data import PUData
+from unlabeled.datasets.synthetic import make_gaussians, make_two_moons
 
-__all__ = ["PUData", "make_gaussians", "make_two_moons"]
+__all__ = [
+    "PAPER_DATASETS",
+    "GaussianBayes",
+    "PUData",
+    "PaperDataset",
+    "draw_pu",
+    "load_libsvm",
+    "make_gaussians",
+    "make_two_moons",
+    "paper_dataset",
+]

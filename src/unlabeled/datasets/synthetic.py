@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from unlabeled.datasets.pu_data import PUData, RandomState, check_prior
 from unlabeled.kernels import FloatArray
 
-RandomState = int | np.random.RandomState | None
 #: Draws rows from a class distribution: (n_rows, sign of the class, rng) -> (n_rows, n_features).
 _Draw = Callable[[int, int, np.random.RandomState], FloatArray]
-
-
-@dataclass(frozen=True)
-class PUData:
-    """Positives, unlabeled rows with their hidden classes (True: positive), and a test sample with its classes."""
-
-    positive: FloatArray
-    unlabeled: FloatArray
-    unlabeled_truth: np.ndarray
-    test: FloatArray
-    test_truth: np.ndarray
-
-    @property
-    def X(self) -> FloatArray:
-        """Positives above unlabeled rows, as `fit` wants them."""
-        return np.concatenate([self.positive, self.unlabeled])
-
-    @property
-    def y(self) -> np.ndarray:
-        """1 for labelled positives, 0 for unlabeled rows."""
-        return np.repeat([1, 0], [len(self.positive), len(self.unlabeled)])
 
 
 def make_two_moons(
@@ -70,7 +48,8 @@ def make_gaussians(
 ) -> PUData:
     """Two normal distributions with unit covariance, their means ``separation`` apart along the diagonal.
 
-    The default is the paper's Experiments 2 to 4: means y (1, 1) / sqrt(2), hence 2 apart.
+    The default is the paper's Experiments 2 to 4: means y (1, 1) / sqrt(2), hence 2 apart. What the best classifier of
+    them can reach is known: `GaussianBayes`.
     """
     mean = separation / 2 / np.sqrt(n_features)
 
@@ -84,8 +63,7 @@ def _draw_pu(
     draw: _Draw, n_positive: int, n_unlabeled: int, n_test: int, prior: float, random_state: RandomState
 ) -> PUData:
     """Draw P from the positives and U and the test sample from the population, each row's class by a coin."""
-    if not 0 < prior < 1:
-        raise ValueError(f"prior must lie strictly between 0 and 1; got {prior!r}.")
+    check_prior(prior)
     rng = check_random_state(random_state)
     positive = draw(n_positive, 1, rng)
     mixtures = []
