@@ -1,0 +1,106 @@
+"""Which cells a figure or table of the paper needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from unlabeled.datasets import PAPER_DATASETS
+from unlabeled.experiments import gaussians, moons, real_data, timing
+from unlabeled.experiments.cell import Cell
+from unlabeled.experiments.methods import METHODS
+
+PAPER_METHODS = ("log", "dh", "nnpu", "tadj", "wmmd")
+N_DRAWS, N_LARGE_DRAWS = 100, 10
+QUICK_DRAWS, QUICK_LARGE_DRAWS = 3, 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run of a figure or table. ``draws=None`` is the paper's number."""
+
+    methods: Sequence[str] = PAPER_METHODS
+    datasets: Sequence[str] = PAPER_DATASETS
+    draws: int | None = None
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        _check_names("method", self.methods, tuple(METHODS))
+        _check_names("data set", self.datasets, tuple(PAPER_DATASETS))
+        if self.draws is not None and self.draws < 1:
+            raise ValueError(f"draws must be 1 or more; got {self.draws}.")
+
+    @property
+    def n_draws(self) -> int:
+        """Draws of a synthetic experiment or a small data set."""
+        return self.draws or (QUICK_DRAWS if self.quick else N_DRAWS)
+
+    def draws_of(self, dataset: str) -> int:
+        """Draws of a real data set."""
+        if dataset not in real_data.LARGE:
+            return self.n_draws
+        return min(self.n_draws, QUICK_LARGE_DRAWS if self.quick else N_LARGE_DRAWS)
+
+
+def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{what} {name!r} is not known; use some of {', '.join(known)}.")
+
+
+def _figure1(options: Options) -> list[Cell]:
+    return moons.cells(options.n_draws) if "wmmd" in options.methods else []
+
+
+def _figure2(options: Options, prior: str = "known", kernel: str = "rbf") -> list[Cell]:
+    draws = dict.fromkeys(options.methods, options.n_draws)
+    return gaussians.cells(options.methods, draws, prior=prior, kernel=kernel, quick=options.quick)
+
+
+def _figure3(options: Options) -> list[Cell]:
+    return _figure2(options, prior="estimated")
+
+
+def _appendix_e(options: Options) -> list[Cell]:
+    return _figure2(options) + _figure2(options, kernel="inverse")
+
+
+def _table1(options: Options) -> list[Cell]:
+    return timing.cells(options.methods, options.n_draws)
+
+
+def _table2(options: Options) -> list[Cell]:
+    return real_data.summary_cells(options.datasets)
+
+
+def _table3(options: Options, prior: str = "known") -> list[Cell]:
+    draws = {name: options.draws_of(name) for name in options.datasets}
+    return real_data.cells(options.datasets, options.methods, draws, prior=prior, quick=options.quick)
+
+
+def _table4(options: Options) -> list[Cell]:
+    return _table3(options, prior="estimated")
+
+
+TARGETS: dict[str, Callable[[Options], list[Cell]]] = {
+    "table1": _table1,
+    "table2": _table2,
+    "figure1": _figure1,
+    "figure2": _figure2,
+    "figure3": _figure3,
+    "table3": _table3,
+    "table4": _table4,
+    "appendix-e": _appendix_e,
+}
+
+
+def plan(targets: Sequence[str], options: Options) -> list[list[Cell]]:
+    """Stages of cells: those that are timed, which must run one at a time, and then all others.
+
+    The others come draw by draw, so that a run that is stopped early has all methods and data sets side by side.
+    """
+    _check_names("figure or table", targets, tuple(TARGETS))
+    unique = {cell.key: cell for target in targets for cell in TARGETS[target](options)}
+    timed = [cell for cell in unique.values() if cell.experiment == timing.NAME]
+    others = sorted((cell for cell in unique.values() if cell.experiment != timing.NAME), key=lambda cell: cell.draw)
+    return [stage for stage in (timed, others) if stage]

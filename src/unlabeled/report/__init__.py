@@ -1,0 +1,109 @@
+"""Figures, tables and pages out of a results file, beside the paper's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from unlabeled.report import figures, tables
+from unlabeled.report.claims import CLAIMS
+from unlabeled.report.page import Block, Heading, Picture, Table, Text, as_html, as_markdown
+from unlabeled.report.rows import Rows
+
+TITLE = "The paper's experiments, reproduced"
+INTRODUCTION = (
+    "Kwon, Kim, Sugiyama and Paik, *Principled analytic classifier for positive-unlabeled learning via weighted "
+    "integral probability metric*, Machine Learning 109 (2020). Every figure and table below comes from the rows in "
+    "[results.jsonl](results.jsonl), written by `unlabeled reproduce`; `unlabeled reproduce report` makes this page of "
+    "them. The methods are in the paper's configuration (`.paper(...)`) and meet on the same draws."
+)
+
+#: File name, heading, caption, and what draws it.
+_Drawn = tuple[str, str, Callable[[Rows], Figure | None]]
+FIGURES: tuple[_Drawn, ...] = (
+    ("figure1", "Figure 1: boundaries of WMMD on two moons.", figures.boundaries),
+    (
+        "figure2",
+        "Figure 2: two Gaussians, prior known. Bands: one standard error.",
+        partial(figures.sweeps, prior="known"),
+    ),
+    (
+        "figure3",
+        "Figure 3: two Gaussians, prior estimated (KM1 for LOG, DH and NNPU, density-based for WMMD).",
+        partial(figures.sweeps, prior="estimated"),
+    ),
+    ("appendix_e", "Appendix E: the Gaussian kernel (dashed) and the inverse one (solid).", figures.kernels),
+)
+
+
+def write_report(rows: Iterable[dict[str, Any]], folder: Path) -> list[Path]:
+    """Write README.md, index.html and the figures of these rows into a folder; answers with the two pages."""
+    folder.mkdir(parents=True, exist_ok=True)
+    indexed = Rows(rows)
+    blocks = [
+        Heading(TITLE, 1),
+        Text(INTRODUCTION),
+        *_claims(indexed),
+        *_pictures(indexed, folder, FIGURES),
+        *_tables(indexed),
+    ]
+    pages = {"README.md": as_markdown(blocks), "index.html": as_html(blocks, folder, TITLE)}
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in pages]
+
+
+def _claims(rows: Rows) -> list[Block]:
+    verdicts = [(claim, claim.check(rows)) for claim in CLAIMS]
+    checked = [(claim, verdict) for claim, verdict in verdicts if verdict is not None]
+    lines = [
+        [claim.where, claim.text, "held" if verdict.held else "**not held**", verdict.numbers]
+        for claim, verdict in checked
+    ]
+    n_held = sum(verdict.held for _, verdict in checked)
+    left = len(CLAIMS) - len(checked)
+    summary = f"{n_held} of {len(checked)} statements of the paper hold in these rows."
+    if left:
+        summary += f" For {left} more there are no rows yet."
+    header = ["where", "the paper says", "here", "numbers"]
+    return [
+        Heading("What the paper says, and what came out"),
+        Text(summary),
+        *([Table(header, lines, prose=True)] if lines else []),
+    ]
+
+
+def _pictures(rows: Rows, folder: Path, drawn: Sequence[_Drawn]) -> list[Block]:
+    blocks: list[Block] = [Heading("Figures")]
+    for name, caption, draw in drawn:
+        figure = draw(rows)
+        if figure is None:
+            blocks.append(Text(f"{caption.split(':')[0]}: no rows yet."))
+            continue
+        figure.savefig(folder / f"{name}.png", dpi=110)
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        blocks.append(Picture(name, caption))
+    return blocks
+
+
+def _tables(rows: Rows) -> list[Block]:
+    made = [
+        ("Table 1: training times", tables.training_times(rows)),
+        ("Table 2: the data sets", tables.data_sets(rows)),
+        *(
+            (
+                f"Table {table[-1]}: real data, {tables.METRICS[metric]}, prior {prior}",
+                tables.real_data(rows, table, metric),
+            )
+            for table, prior in (("table3", "known"), ("table4", "estimated"))
+            for metric in tables.METRICS
+        ),
+    ]
+    blocks: list[Block] = []
+    for heading, table in made:
+        blocks += [Heading(heading), Text("No rows yet.") if table is None else table]
+    return blocks
