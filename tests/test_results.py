@@ -1,13 +1,14 @@
 """The results file: what is appended stays, once, whatever happens to the runs that write it."""
 
 import json
+import lzma
 import multiprocessing
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unlabeled.results import ResultsFile, row_key
+from unlabeled.results import ResultsFile, read_rows, row_key
 
 
 def row(draw, **setting):
@@ -91,3 +92,12 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
     assert sorted(found["draw"] for found in file.rows()) == list(range(120))
     assert len(path.read_text().splitlines()) == 120
     assert file.n_damaged() == 0
+
+
+def test_a_packed_file_has_the_same_rows(tmp_path):
+    file = ResultsFile(tmp_path / "rows.jsonl")
+    for i in range(3):
+        file.append(row(i))
+    packed = tmp_path / "rows.jsonl.xz"
+    packed.write_bytes(lzma.compress(file.path.read_bytes()))
+    assert read_rows(packed) == file.rows()

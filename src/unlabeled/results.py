@@ -9,6 +9,7 @@ line first, and readers pass over it: the row is missing, so it is computed agai
 from __future__ import annotations
 
 import json
+import lzma
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -64,11 +65,7 @@ class ResultsFile:
 
     def rows(self) -> list[Row]:
         """All rows, in the order they were written; of rows with one identity the first."""
-        found: dict[str, Row] = {}
-        with self.path.open("rb") as file:
-            for row in _parsed(file.read()):
-                found.setdefault(row_key(row), row)
-        return list(found.values())
+        return read_rows(self.path)
 
     def n_damaged(self) -> int:
         """How many lines are no rows: the traces of runs that were killed while writing."""
@@ -82,6 +79,16 @@ class ResultsFile:
         whole = text.rfind(b"\n") + 1  # a last line without an end may still be on its way
         self._keys.update(row_key(row) for row in _parsed(text[:whole]))
         self._read_up_to += whole
+
+
+def read_rows(path: str | os.PathLike[str]) -> list[Row]:
+    """The rows of a results file, plain or packed (.xz); of rows with one identity the first."""
+    path = Path(path)
+    text = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    found: dict[str, Row] = {}
+    for row in _parsed(text):
+        found.setdefault(row_key(row), row)
+    return list(found.values())
 
 
 def _parsed(text: bytes) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from unlabeled.experiments import gaussians, moons, real_data, timing
+from unlabeled.experiments import gaussians, moons, real_data, theory, timing
 from unlabeled.experiments.cell import Cell
 
 EXPERIMENTS: dict[str, Callable[[Cell], dict[str, Any]]] = {
@@ -14,6 +14,7 @@ EXPERIMENTS: dict[str, Callable[[Cell], dict[str, Any]]] = {
     timing.NAME: timing.run,
     real_data.SUMMARY: real_data.summarise,
     real_data.NAME: real_data.run,
+    theory.NAME: theory.run,
 }
 
 

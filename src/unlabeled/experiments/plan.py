@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from unlabeled.datasets import PAPER_DATASETS
-from unlabeled.experiments import gaussians, moons, real_data, timing
+from unlabeled.experiments import gaussians, moons, real_data, theory, timing
 from unlabeled.experiments.cell import Cell
 from unlabeled.experiments.methods import METHODS
 
@@ -82,6 +82,10 @@ def _table4(options: Options) -> list[Cell]:
     return _table3(options, prior="estimated")
 
 
+def _theory(options: Options) -> list[Cell]:
+    return theory.cells(options.draws, quick=options.quick)
+
+
 TARGETS: dict[str, Callable[[Options], list[Cell]]] = {
     "table1": _table1,
     "table2": _table2,
@@ -91,6 +95,7 @@ TARGETS: dict[str, Callable[[Options], list[Cell]]] = {
     "table3": _table3,
     "table4": _table4,
     "appendix-e": _appendix_e,
+    "theory": _theory,
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from unlabeled.report import figures, tables
+from unlabeled.report import figures, tables, theory_figures
 from unlabeled.report.claims import CLAIMS
 from unlabeled.report.page import Block, Heading, Picture, Table, Text, as_html, as_markdown
 from unlabeled.report.rows import Rows
@@ -37,6 +37,17 @@ FIGURES: tuple[_Drawn, ...] = (
         partial(figures.sweeps, prior="estimated"),
     ),
     ("appendix_e", "Appendix E: the Gaussian kernel (dashed) and the inverse one (solid).", figures.kernels),
+    (
+        "theory_estimation",
+        "Theory: the estimation error on the Gaussians against three bounds of it.",
+        theory_figures.estimation,
+    ),
+    (
+        "theory_rate",
+        "Theory: the excess risk with the theorem's bandwidth, and its predicted rate.",
+        theory_figures.rates,
+    ),
+    ("theory_sharper", "Theory: where the paper's bound is sharper than Kiryo's.", theory_figures.sharper),
 )
 
 

@@ -85,10 +85,16 @@ def separates(rows: Rows) -> Verdict | None:
         if mean is None:
             return None
         means[n_p, n_u] = mean
-    held = max(means, key=lambda sizes: means[sizes].value) == (10, 400) and means[10, 50].value > means[5, 50].value
+    steps = [((5, 50), (10, 50)), ((5, 400), (10, 400)), ((5, 50), (5, 400)), ((10, 50), (10, 400))]
+    held = _rises(means[5, 50], means[10, 400]) and not any(_rises(means[b], means[a]) for a, b in steps)
     return Verdict(
         held, "; ".join(f"{p} and {u}: {100 * m.value:.1f} ± {100 * m.error:.1f}" for (p, u), m in means.items())
     )
+
+
+def _rises(low: Mean, high: Mean) -> bool:
+    """Whether a mean is above another by more than two standard errors of the difference."""
+    return bool(high.value - low.value > 2 * np.hypot(low.error, high.error))
 
 
 # --- Experiment 2 ---

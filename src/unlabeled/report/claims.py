@@ -22,7 +22,7 @@ class Claim:
 
 
 CLAIMS = (
-    Claim("Figure 1", "More positives and more unlabeled rows separate the moons better.", checks.separates),
+    Claim("Figure 1", "The moons are separated better with more positives and more unlabeled rows.", checks.separates),
     Claim("Figure 2", "WMMD's accuracy nears 1 - Bayes risk as unlabeled rows are added.", checks.nears_bayes),
     Claim(
         "Figure 2",
