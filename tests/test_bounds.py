@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from unlabeled import bounds
 from unlabeled.score import witness
+from unlabeled.wipm import Bounded, KernelBall, wipm
 
 sizes = st.integers(1, 10**6)
 priors = st.floats(0.01, 0.99)
@@ -17,6 +18,15 @@ taus = st.floats(0.01, 20)
 alphas = st.floats(0.01, 100)
 unit = st.floats(0.001, 1)
 complexities = st.floats(0, 2)
+whole_domain = {  # as far as doubles carry the comparison
+    "size": st.tuples(st.integers(1, 10**12), st.integers(1, 10**12), st.floats(1e-9, 1 - 1e-9)),
+    "complexity": st.fixed_dictionaries(
+        {"positive_complexity": st.floats(0, 1), "unlabeled_complexity": st.floats(0, 1)}
+    ),
+    "tau": st.floats(1e-6, 1e6),
+    "nu": st.floats(1e-9, 1),
+    "share": st.floats(0, 1),
+}
 
 
 def general(n_positive, n_unlabeled, prior, complexity=0.1, **settings):
@@ -53,7 +63,8 @@ def test_general_bound_by_hand():
     complexity = {"positive_complexity": 0.1, "unlabeled_complexity": 0.04}
     expected = 6 * (0.04 + 0.6 * 0.1) + 2 * 0.11 + 8.5333333333 * 0.017
     assert bounds.estimation_error_bound(100, 400, 0.3, **complexity, **HAND) == pytest.approx(expected)
-    assert bounds.excess_risk_bound(0.07, 100, 400, 0.3, **complexity, **HAND) == pytest.approx(expected + 0.07)
+    excess = bounds.excess_risk_bound(100, 400, 0.3, approximation_error=0.07, **complexity, **HAND)
+    assert excess == pytest.approx(expected + 0.07)
     half = bounds.wipm_error_bound(100, 400, 0.6, **complexity, tau=2.0, rho=0.5, sup_norm=0.8, alpha=0.5)
     assert half == pytest.approx(expected / 2)
 
@@ -69,6 +80,36 @@ def test_kiryo_bound_by_hand():
     assert bounds.kiryo_bound(100, 400, 0.3, **complexity, tau=2.0, nu=0.8, delta=0.05) == pytest.approx(expected)
     in_the_ball = 8 * 0.11 + 0.11 * 2 * 2
     assert bounds.kernel_kiryo_bound(100, 400, 0.3, tau=2.0) == pytest.approx(in_the_ball)
+
+
+def test_round_ball_by_hand():
+    """s^2 = 0.36/100 + 1/400 = 0.0061, D = 3 s for tau = 4."""
+    off = 3 * math.sqrt(0.0061)
+    assert bounds.kernel_mean_error_bound(100, 400, 0.3, tau=4.0) == pytest.approx(off)
+    assert bounds.round_ball_bound(100, 400, 0.3, tau=4.0) == pytest.approx(2 * off)
+    assert bounds.round_ball_bound(100, 400, 0.3, tau=4.0, wmmd=0.2) == pytest.approx(2 * off)  # D > wmmd
+    for wmmd in (0.24, 0.5):  # D < wmmd
+        expected = wmmd - math.sqrt(wmmd**2 - off**2)
+        assert bounds.round_ball_bound(100, 400, 0.3, tau=4.0, wmmd=wmmd) == pytest.approx(expected)
+
+
+def test_complexity_of_a_ball_by_hand():
+    assert bounds.rademacher_complexity_bound(400, radius=0.8) == pytest.approx(0.04)
+
+
+@given(alpha=alphas, **whole_domain)
+def test_bounds_are_made_of_the_constants(size, complexity, tau, nu, share, alpha):
+    """[thm:estimation_error] as the text writes it."""
+    n_positive, n_unlabeled, prior = size
+    weight, rho = 2 * prior, share * nu
+    joint = complexity["unlabeled_complexity"] + weight * complexity["positive_complexity"]
+    rest = bounds.deviation_constant(tau, rho) * bounds.chi1(n_positive, n_unlabeled, weight)
+    rest += bounds.range_constant(tau, nu, alpha) * bounds.chi2(n_positive, n_unlabeled, weight)
+    known = {"tau": tau, "nu": nu, "rho": rho, "alpha": alpha}
+    expected = bounds.complexity_constant(alpha) * joint + rest
+    assert bounds.estimation_error_bound(*size, **complexity, **known) == pytest.approx(expected)
+    in_the_ball = bounds.complexity_constant(alpha) * bounds.chi1(n_positive, n_unlabeled, weight) + rest
+    assert bounds.kernel_estimation_error_bound(*size, **known) == pytest.approx(in_the_ball)
 
 
 def test_nothing_known_of_the_variance_is_a_deviation_of_nu():
@@ -115,6 +156,12 @@ def test_a_class_without_complexity_takes_alpha_to_infinity():
 
 BOUNDS = {
     "general": general,
+    "excess risk": lambda *args, **settings: bounds.excess_risk_bound(
+        *args, approximation_error=0.1, positive_complexity=0.2, unlabeled_complexity=0.1, **settings
+    ),
+    "wipm": lambda n_positive, n_unlabeled, prior, tau: bounds.wipm_error_bound(
+        n_positive, n_unlabeled, 2 * prior, positive_complexity=0.2, unlabeled_complexity=0.1, tau=tau, sup_norm=3.0
+    ),
     "kernel": bounds.kernel_estimation_error_bound,
     "kiryo": kiryo,
     "kernel kiryo": bounds.kernel_kiryo_bound,
@@ -125,17 +172,17 @@ BOUNDS = {
 
 
 @pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
-@given(sizes, sizes, priors, taus, st.integers(1, 1000), st.integers(1, 1000), st.floats(1, 3), st.floats(1, 3))
+@given(sizes, sizes, priors, taus, st.integers(2, 1000), st.floats(1.01, 100))
 def test_bounds_fall_with_the_sizes_and_rise_with_tau_and_prior(
-    bound, n_positive, n_unlabeled, prior, tau, more_positive, more_unlabeled, more_tau, more_prior
+    bound, n_positive, n_unlabeled, prior, tau, times_size, times
 ):
+    """Strictly: a bound that ignores one of them would not pass."""
     here = bound(n_positive, n_unlabeled, prior, tau=tau)
-    rounding = 1e-12 * here
     assert 0 < here < math.inf
-    assert bound(n_positive + more_positive, n_unlabeled, prior, tau=tau) <= here + rounding
-    assert bound(n_positive, n_unlabeled + more_unlabeled, prior, tau=tau) <= here + rounding
-    assert bound(n_positive, n_unlabeled, prior, tau=tau * more_tau) >= here - rounding
-    assert bound(n_positive, n_unlabeled, min(0.999, prior * more_prior), tau=tau) >= here - rounding
+    assert bound(n_positive * times_size, n_unlabeled, prior, tau=tau) < here
+    assert bound(n_positive, n_unlabeled * times_size, prior, tau=tau) < here
+    assert bound(n_positive, n_unlabeled, prior, tau=tau * times) > here
+    assert bound(n_positive, n_unlabeled, min(0.999, prior * times), tau=tau) > here
 
 
 @given(sizes, sizes, priors, taus, unit, st.floats(0, 1), st.floats(0, 1))
@@ -149,13 +196,13 @@ def test_bounds_rise_with_the_deviation(n_positive, n_unlabeled, prior, tau, nu,
 
 
 @settings(max_examples=500)
-@given(sizes, sizes, priors, complexities, st.floats(1e-3, 200), st.floats(1e-9, 1), st.floats(0, 1))
-def test_its_condition_is_its_inequality(n_positive, n_unlabeled, prior, complexity, tau, nu, share):
+@given(**whole_domain)
+def test_its_condition_is_its_inequality(size, complexity, tau, nu, share):
     """The condition implies the inequality, for any alpha at its best; and at alpha = 1 the inequality implies it."""
-    size, rho = (n_positive, n_unlabeled, prior), share * nu
-    theirs = kiryo(*size, complexity, tau=tau, nu=nu)
-    ours = general(*size, complexity, tau=tau, nu=nu, rho=rho, alpha=1.0)
-    at_best = general(*size, complexity, tau=tau, nu=nu, rho=rho)
+    rho = share * nu
+    theirs = bounds.kiryo_bound(*size, **complexity, tau=tau, nu=nu)
+    ours = bounds.estimation_error_bound(*size, **complexity, tau=tau, nu=nu, rho=rho, alpha=1.0)
+    at_best = bounds.estimation_error_bound(*size, **complexity, tau=tau, nu=nu, rho=rho)
     if bounds.is_sharper(*size, tau=tau, rho=rho, nu=nu):
         assert at_best <= ours * (1 + 1e-12) <= theirs * (1 + 2e-12)
     else:
@@ -237,6 +284,26 @@ def test_largest_variance_with_a_probability_covers_the_distribution(rng):
     assert np.mean(covered) >= 1 - math.exp(-1)
     assert bounds.largest_variance(atoms[rng.integers(0, 2, 2000)], gamma=1.0) == pytest.approx(truth, abs=0.01)
     assert bounds.largest_variance(atoms, tau=3.0, radius=0.5) == 0.25  # never more than the square of the radius
+
+
+def test_largest_variance_with_a_probability_by_hand(rng):
+    """201 rows make 100 pairs: 1/10, and sqrt(2 * 2 / 201)."""
+    rows = rng.normal(size=(201, 1))
+    more = bounds.largest_variance(rows, tau=2.0, radius=0.5) - bounds.largest_variance(rows, radius=0.5)
+    assert more == pytest.approx(0.25 * (0.1 + math.sqrt(4 / 201)))
+
+
+def test_covariance_estimate_keeps_to_the_steps_of_its_bound(rng):
+    """It is the mean over pairs of (1/2) d d', d = k(., x) - k(., y), of norm 1 at most; a row moves it by 2 / n."""
+    rows = np.concatenate([rng.normal(size=(30, 2)), [[9.0, 9.0]]])  # the last, far off, in exchange for the first
+    features = np.linalg.cholesky(gram(rows, 2.0) + 1e-14 * np.eye(31))  # vectors with the kernel's inner products
+    before, after = features[:30], features[1:]
+    i, j = np.triu_indices(30, 1)
+    pairs = (before[i] - before[j]) / math.sqrt(2)
+    assert (pairs**2).sum(axis=1).max() <= 1 + 1e-9
+    estimate = pairs.T @ pairs / len(pairs)
+    assert np.linalg.norm(estimate, 2) == pytest.approx(bounds.largest_variance(rows[:30], gamma=2.0))
+    assert 1 / 30 < np.linalg.norm(np.cov(after.T) - estimate, 2) <= 2 / 30
 
 
 # --- the bounds hold: Gaussians, where kernel means and so the hinge risk of any kernel sum are in closed form ---
@@ -338,6 +405,14 @@ def test_the_round_ball_is_sharper_than_the_general_bounds():
     assert ratio == pytest.approx(100, rel=0.01)
 
 
+def test_expected_error_of_the_kernel_means_is_attained(rng):
+    """A kernel that tells all rows apart: the error is s in every draw, which is D for tau to 0."""
+    masses = np.concatenate([np.full(30, 0.8 / 30), np.full(50, -1 / 50)])
+    rows = rng.normal(size=(80, 3))
+    found = math.sqrt(masses @ gram(rows, 1e9) @ masses)
+    assert found == pytest.approx(bounds.kernel_mean_error_bound(30, 50, 0.4, tau=1e-12), rel=1e-5)
+
+
 @given(st.integers(0, 10**6), st.floats(0.01, 3))
 def test_geometry_of_the_round_ball(seed, size_of_error):
     """|mu| - <mu, m> / |m| against the formula, for random vectors and the error that they have."""
@@ -387,16 +462,55 @@ def test_the_lemma_bounds_the_approximation_error(seed, gamma, beta):
     assert 0 <= error <= bound + (1 - beta) * margin + 1e-9
 
 
+@pytest.mark.parametrize("gamma", [0.1, 3.0])
+def test_approximation_error_is_a_difference_of_two_metrics(rng, gamma):
+    """[thm:relationship] twice: the best of all functions against the best of the ball."""
+    points, eta, masses = rng.normal(size=(9, 2)), rng.uniform(size=9), rng.dirichlet(np.ones(9))
+    prior = masses @ eta
+    known = {"positive_masses": masses * eta / prior, "unlabeled_masses": masses}
+    best, in_ball = (wipm(points, points, 2 * prior, of, **known) for of in (Bounded(), KernelBall("rbf", gamma)))
+    assert bounds.approximation_error(points, eta, masses=masses, gamma=gamma) == pytest.approx(best - in_ball)
+
+
+@pytest.mark.parametrize("beta", [0.01, 0.7, 1.0])
+def test_a_flat_kernel_holds_constants_only(rng, beta):
+    """All eigenvalues but one are rounding: what the ball cannot reach stays in the distance."""
+    rule = np.repeat([1, -1], [37, 23])
+    expected = beta * math.sqrt(1 - rule.mean() ** 2)
+    found = bounds.approximation_error_bound(rng.normal(size=(60, 2)), rule, gamma=1e-18, beta=beta)
+    assert found == pytest.approx(expected)
+
+
 def test_nearest_function_of_the_ball_by_brute_force():
-    """Two atoms: functions of the ball are an ellipse of values, searched along its edge and inside."""
+    """Two atoms: the values of the ball's functions fill an ellipse, and the rule lies outside: search its edge."""
     points, target, masses = np.array([[0.0], [1.0]]), np.array([1.0, -1.0]), np.array([0.3, 0.7])
     angles = np.linspace(0, 2 * np.pi, 20_001)
     root = np.linalg.cholesky(gram(points, 0.8))
     for radius in (1.0, 1.3):
+        assert target @ np.linalg.solve(gram(points, 0.8), target) > radius**2
         edge = radius * root @ np.array([np.cos(angles), np.sin(angles)])
         nearest = np.sqrt(masses @ (edge - target[:, None]) ** 2).min()
         found = bounds.approximation_error_bound(points, target, masses=masses, gamma=0.8, beta=1 / radius)
         assert found == pytest.approx(nearest / radius, abs=1e-6)
+
+
+@pytest.mark.parametrize("tau", [0.05, 3.0])
+def test_the_corollary_on_a_finite_distribution(rng, tau):
+    """[cor:excess_risk_bound], with its steps: excess error rate <= excess hinge risk <= bound. All sums are exact."""
+    points, eta, masses = rng.normal(size=(12, 2)), rng.uniform(size=12), rng.dirichlet(np.ones(12))
+    margin, prior, n_positive, n_unlabeled = masses * (2 * eta - 1), float(masses @ eta), 8, 20
+    lacking = bounds.approximation_error(points, eta, masses=masses)
+    complexity = {"positive_complexity": 1 / math.sqrt(n_positive), "unlabeled_complexity": 1 / math.sqrt(n_unlabeled)}
+    bound = bounds.excess_risk_bound(n_positive, n_unlabeled, prior, approximation_error=lacking, **complexity, tau=tau)
+    held = []
+    for _ in range(50):
+        positive = points[rng.choice(12, n_positive, p=masses * eta / prior)]
+        f = witness(positive, points[rng.choice(12, n_unlabeled, p=masses)], 2 * prior, gamma=1.0).f(points)
+        error_rate = np.abs(margin)[np.sign(margin) != np.sign(f)].sum()  # above that of the Bayes rule
+        hinge_risk = np.abs(margin).sum() - margin @ f
+        assert max(error_rate, lacking) <= hinge_risk + 1e-12
+        held.append(error_rate <= bound)
+    assert np.mean(held) >= 1 - math.exp(-tau)
 
 
 def test_a_large_enough_ball_holds_the_bayes_rule_on_finitely_many_points(rng):
@@ -411,9 +525,12 @@ def test_a_large_enough_ball_holds_the_bayes_rule_on_finitely_many_points(rng):
 def test_sample_size_is_the_first_that_reaches_the_target(target, prior, tau, cost):
     n_positive, n_unlabeled = bounds.sample_size(target, prior=prior, tau=tau, positive_cost=cost)
     assert bounds.kernel_estimation_error_bound(n_positive, n_unlabeled, prior, tau=tau) <= target
-    if n_unlabeled > 1:
-        before = math.ceil((2 * prior / cost) ** (2 / 3) * (n_unlabeled - 1))
-        assert bounds.kernel_estimation_error_bound(before, n_unlabeled - 1, prior, tau=tau) > target
+    proportion = (2 * prior / cost) ** (2 / 3)
+    if proportion > 1:
+        before = n_positive - 1, math.ceil((n_positive - 1) / proportion)
+    else:
+        before = math.ceil((n_unlabeled - 1) * proportion), n_unlabeled - 1
+    assert min(before) == 0 or bounds.kernel_estimation_error_bound(*before, prior, tau=tau) > target
 
 
 @given(st.floats(0.3, 3), priors)
@@ -425,16 +542,29 @@ def test_sample_size_with_one_size_given(target, prior):
 
 
 def test_sample_size_answers_for_the_unlabeled_too():
-    n_positive, n_unlabeled = bounds.sample_size(0.5, bounds.round_ball_bound, prior=0.2, n_positive=500, wmmd=0.3)
+    n_positive, n_unlabeled = bounds.sample_size(0.1, bounds.round_ball_bound, prior=0.2, n_positive=500, wmmd=0.3)
     assert n_positive == 500
-    assert bounds.round_ball_bound(500, n_unlabeled, 0.2, wmmd=0.3) <= 0.5
+    assert bounds.round_ball_bound(500, n_unlabeled, 0.2, wmmd=0.3) <= 0.1
+    assert bounds.round_ball_bound(500, n_unlabeled - 1, 0.2, wmmd=0.3) > 0.1
 
 
-def test_dear_positives_are_bought_less():
-    cheap = bounds.sample_size(0.5, prior=0.3, positive_cost=1.0)
-    dear = bounds.sample_size(0.5, prior=0.3, positive_cost=50.0)
-    assert dear[0] < cheap[0]
-    assert 50 * dear[0] + dear[1] < 50 * cheap[0] + cheap[1]
+def test_sample_size_of_an_excess_risk_with_complexities_that_shrink():
+    def bound(n_positive, n_unlabeled, prior, **settings):
+        complexity = {"positive_complexity": 1 / n_positive**0.5, "unlabeled_complexity": 1 / n_unlabeled**0.5}
+        return bounds.excess_risk_bound(n_positive, n_unlabeled, prior, **complexity, **settings)
+
+    found = bounds.sample_size(0.5, bound, prior=0.3, tau=2.0, approximation_error=0.2)
+    assert found == bounds.sample_size(0.3, prior=0.3, tau=2.0)
+
+
+@pytest.mark.parametrize("cost", [0.02, 1.0, 50.0])
+def test_no_other_proportion_is_much_cheaper(cost):
+    n_positive, n_unlabeled = bounds.sample_size(0.05, prior=0.3, positive_cost=cost)
+    price = cost * n_positive + n_unlabeled
+    for factor in (0.8, 0.9, 1.1, 1.25, 2.0):
+        fewer_or_more = math.ceil(factor * n_positive)
+        rest = bounds.sample_size(0.05, prior=0.3, n_positive=fewer_or_more)[1]
+        assert cost * fewer_or_more + rest > price * (1 - 1e-3)
 
 
 def test_a_target_out_of_reach_says_what_is_reached():
@@ -455,7 +585,7 @@ SYMBOLS = {
     "prior": ([0, 1, -0.1, math.nan, None], "0 < prior < 1"),
     "tau": ([0, -1, math.inf, math.nan], "0 < tau < inf"),
     "nu": ([0, 1.01, -1, "one"], "0 < nu <= 1"),
-    "rho": ([-0.1, 1.1, math.nan], "0 <= rho <= nu"),
+    "rho": ([-0.1, 1.1, math.nan, "some"], "0 <= rho <= 1"),
     "alpha": ([0, -1, math.inf], "0 < alpha < inf"),
 }
 
@@ -470,17 +600,45 @@ def test_errors_state_the_range(bound, name, value):
 
 
 def test_a_deviation_above_nu_is_refused():
-    with pytest.raises(ValueError, match=r"0 <= rho <= nu=0\.5"):
+    with pytest.raises(ValueError, match=r"0 <= rho <= 0\.5 .*at most nu"):
         general(10, 10, 0.5, nu=0.5, rho=0.6)
+    with pytest.raises(ValueError, match=r"0 <= rho <= 0\.5 .*at most nu"):
+        bounds.is_sharper(10, 10, 0.5, nu=0.5, rho=0.6)
+    with pytest.raises(ValueError, match=r"0 <= rho <= 2\.5 .*at most sup_norm"):
+        bounds.wipm_error_bound(10, 10, 1.0, positive_complexity=1, unlabeled_complexity=1, sup_norm=2.5, rho=2.6)
+    with pytest.raises(ValueError, match="0 <= rho <= 1 "):
+        bounds.deviation_constant(1.0, 1.1)
 
 
 @pytest.mark.parametrize(
     ("call", "stated"),
     [
         (lambda: kiryo(10, 10, 0.5, delta=-1), "0 <= delta < inf"),
-        (lambda: general(10, 10, 0.5, complexity=-1), "0 <= complexity < inf"),
+        (lambda: general(10, 10, 0.5, complexity=-1), "0 <= positive_complexity < inf"),
+        (
+            lambda: bounds.kiryo_bound(10, 10, 0.5, positive_complexity=1, unlabeled_complexity=math.nan),
+            "0 <= unlabeled_complexity < inf",
+        ),
+        (
+            lambda: bounds.optimal_alpha(0, 10, 0.5, positive_complexity=0, unlabeled_complexity=0),
+            "n_positive=0 is out of range: give a whole number of at least 1",
+        ),
+        (
+            lambda: bounds.wipm_error_bound(10, 10, 1, positive_complexity=1, unlabeled_complexity=1, sup_norm=0),
+            "0 < sup_norm < inf",
+        ),
+        (lambda: bounds.largest_variance([[0.0], [1.0]], tau=0), "0 < tau < inf"),
+        (
+            lambda: bounds.excess_risk_rate(9, 9, smoothness=1, noise_exponent=1, n_features=1, constant=0),
+            "0 < constant",
+        ),
         (lambda: bounds.chi1(10, 10, 0), "0 < weight < inf"),
-        (lambda: bounds.excess_risk_bound(-1, 1, 1, 0.5, positive_complexity=1, unlabeled_complexity=1), "0 <= approx"),
+        (
+            lambda: bounds.excess_risk_bound(
+                1, 1, 0.5, approximation_error=-1, positive_complexity=1, unlabeled_complexity=1
+            ),
+            "0 <= approximation_error < inf",
+        ),
         (lambda: bounds.theorem_bandwidth(10, 10, smoothness=1.5, n_features=2), "0 < smoothness <= 1"),
         (lambda: bounds.rate_exponent(smoothness=1, noise_exponent=-1, n_features=2), "0 <= noise_exponent < inf"),
         (lambda: bounds.rate_exponent(smoothness=1, noise_exponent=1, n_features=0), "at least 1"),
@@ -489,6 +647,8 @@ def test_a_deviation_above_nu_is_refused():
         (lambda: bounds.rademacher_complexity_bound(10, radius=0), "0 < radius < inf"),
         (lambda: bounds.rademacher_complexity([[0.0]], n_draws=0), "at least 1"),
         (lambda: bounds.approximation_error_bound([[0.0]], [1], beta=2), "0 < beta <= 1"),
+        (lambda: bounds.approximation_error_bound([[0.0], [1.0]], [0.2, 0.8]), "2 signs, +1 or -1"),
+        (lambda: bounds.approximation_error_bound([[0.0], [1.0]], [1]), "2 signs, +1 or -1"),
         (lambda: bounds.approximation_error([[0.0]], [2]), "probabilities from 0 to 1"),
         (lambda: bounds.approximation_error([[0.0], [1.0]], [0.1, 0.2], masses=[0.5, 0.6]), "must sum to 1"),
         (lambda: bounds.round_ball_bound(10, 10, 0.5, wmmd=-1), "0 <= wmmd < inf"),

@@ -30,8 +30,10 @@ def test_errors_of_a_draw_against_a_large_sample():
     f = witness(data.positive, data.unlabeled, 2 * prior, gamma=gamma).f(fresh.test)
     risk = np.maximum(0, 1 - np.where(fresh.test_truth, 1, -1) * f).mean()
     errors = theory_estimation._errors(data.positive, data.unlabeled)
-    smallest = 1 - theory_estimation.Gaussians(gamma, prior).wmmd
-    assert errors["estimation_error"] == pytest.approx(risk - smallest, abs=0.005)
+    truth = theory_estimation.Gaussians(gamma, prior).wmmd
+    assert errors["estimation_error"] == pytest.approx(risk - (1 - truth), abs=0.005)
+    found = wmmd(data.positive, data.unlabeled, 2 * prior, gamma=gamma)
+    assert errors["wmmd_error"] == pytest.approx(abs(found - truth))
 
 
 def test_uniform_deviation_is_the_norm_of_the_error_of_the_kernel_means():
@@ -60,6 +62,9 @@ def test_bounds_of_a_size_lie_above_the_errors():
     errors = theory_estimation.run(Cell("theory", "gaussians", "wmmd", sizes(100)))
     assert errors["estimation_error"] < at["round_ball_wmmd_known"] <= at["round_ball"] < at["general"]
     assert at["general"] <= at["kernel"] <= at["kernel_any_variance"]
+    assert at["kiryo"] == bounds.kernel_kiryo_bound(100, 100, 0.5, tau=3.0)
+    assert at["kernel"] == bounds.kernel_estimation_error_bound(100, 100, 0.5, tau=3.0, rho=at["rho"])
+    assert at["round_ball_wmmd_known"] == bounds.round_ball_bound(100, 100, 0.5, tau=3.0, wmmd=at["wmmd"])
 
 
 # --- excess risk ---
@@ -185,8 +190,46 @@ def test_figures_of_a_quick_run_show_its_slopes():
     slopes = {label.split(":")[0]: float(label.rsplit(" ", 1)[1]) for label in labels if "slope" in label}
     assert slopes["bound of Kiryo et al."] == pytest.approx(-0.5, abs=0.01)
     assert slopes["estimation error"] < slopes["twice the largest risk difference"]
-    assert [axes.get_title() for axes in report.rates(rows).axes] == ["d = 1", "d = 2", "d = 5"]
+    at_16 = [theory.run(cell) for cell in cells if (cell.dataset, cell.method) == ("gaussians", "wmmd")][:2]
+    twice = next(bars for bars in drawn.containers if bars.get_label().startswith("twice"))
+    assert twice[0].get_ydata()[0] == pytest.approx(sum(found["uniform_deviation"] for found in at_16))
+    panels = report.rates(rows).axes
+    assert [axes.get_title() for axes in panels] == ["d = 1", "d = 2", "d = 5"]
+    dashed = [line for line in panels[1].lines if line.get_linestyle() == "--"]
+    assert [np.polyfit(*np.log(line.get_data()), 1)[0] for line in dashed] == pytest.approx([-0.5, -0.5])
     assert [axes.get_title() for axes in report.sharper(rows).axes] == ["tau = 1", "tau = 3", "tau = 7"]
+
+
+def test_slope_of_a_curve_and_its_error():
+    """Against numpy's fit of the last sizes, and against the slopes of many noisy curves."""
+    curve_of = pytest.importorskip("unlabeled.report.theory_figures").Curve
+    sizes, errors = 2.0 ** np.arange(3, 12), np.array([9, 9, 9, 0.01, 0.03, 0.02, 0.04, 0.01, 0.02])
+    truth = 3 * sizes**-0.7
+    rng = np.random.default_rng(0)
+    curves = [
+        curve_of(sizes, truth * (1 + errors * rng.normal(size=9) * (errors < 1)), truth * errors) for _ in range(500)
+    ]
+    fits = [np.polyfit(np.log(sizes[-6:]), np.log(curve.means[-6:]), 1)[0] for curve in curves]
+    assert [curve.slope for curve in curves] == pytest.approx(fits)
+    assert curves[0].slope_error == pytest.approx(np.std(fits), rel=0.1)
+
+
+def test_curves_leave_out_sizes_without_the_metric():
+    report = pytest.importorskip("unlabeled.report.theory_figures")
+    rows_of = pytest.importorskip("unlabeled.report.rows").Rows
+    rows = rows_of(
+        {
+            "experiment": "theory",
+            "dataset": "margin",
+            "method": "wmmd",
+            "setting": sizes(n),
+            "draw": 0,
+            "metrics": found,
+        }
+        for n, found in ((8, {"excess_risk": 0.3}), (4, {"excess_risk": 0.4}), (6, {"other": 1.0}))
+    )
+    curve = report._curve(rows, "margin", "wmmd", "excess_risk", {})
+    assert (curve.sizes.tolist(), curve.means.tolist()) == ([4, 8], [0.4, 0.3])
 
 
 def test_figures_of_no_rows_are_none():

@@ -102,7 +102,7 @@ def test_bounded_functions_sum_the_differences_over_merged_points():
 
 
 def test_bounded_functions_see_nothing_in_samples_without_shared_points(rng):
-    same = rng.normal(size=(20, 2)), rng.normal(size=(30, 2))
+    same = rng.normal(size=(2000, 2)), rng.normal(size=(3000, 2))
     assert wipm(*same, 0.8, Bounded()) == pytest.approx(1.8)
 
 
@@ -138,6 +138,31 @@ def test_steep_lipschitz_functions_are_all_bounded_functions(rng):
 def test_nearly_constant_lipschitz_functions_see_the_masses_only(rng):
     positive, unlabeled = rng.normal(size=(10, 2)), rng.normal(size=(15, 2))
     assert wipm(positive, unlabeled, 1.4, BoundedLipschitz(1e-9)) == pytest.approx(0.4, abs=SOLVER)
+
+
+def transport_with_a_dump(points, masses, constant):
+    """The dual: carry positive mass to negative at ``constant`` a unit of distance, or dump either at 1 a unit."""
+    above, below = np.flatnonzero(masses > 0), np.flatnonzero(masses < 0)
+    carry = constant * cdist(points[above], points[below])
+    leaves = np.hstack([np.kron(np.eye(len(above)), np.ones(len(below))), np.eye(len(above), len(above) + len(below))])
+    arrives = np.hstack(
+        [np.kron(np.ones(len(above)), np.eye(len(below))), np.eye(len(below), len(above) + len(below), len(above))]
+    )
+    cost = np.concatenate([carry.ravel(), np.ones(len(above) + len(below))])
+    return linprog(cost, A_eq=np.vstack([leaves, arrives]), b_eq=np.concatenate([masses[above], -masses[below]])).fun
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.floats(0.01, 30), st.floats(-2, 3))
+def test_lipschitz_functions_are_transport_with_a_dump(seed, constant, shift):
+    """The program is bounded from above by its dual; weights of both signs, shared and massless points."""
+    rng = np.random.default_rng(seed)
+    positive, unlabeled = rng.integers(0, 4, (7, 2)) / 3, rng.integers(0, 4, (9, 2)) / 3
+    weights = rng.normal(size=7) + shift
+    points, place = np.unique(np.concatenate([unlabeled, positive]), axis=0, return_inverse=True)
+    masses = np.bincount(place.ravel(), np.concatenate([np.full(9, 1 / 9), -weights / 7]), len(points))
+    found = wipm(positive, unlabeled, weights, BoundedLipschitz(constant))
+    assert found == pytest.approx(transport_with_a_dump(points, masses, constant), abs=SOLVER)
 
 
 # --- weights ---
@@ -181,7 +206,7 @@ def test_larger_classes_have_larger_values(seed, constant, weight):
 
 @pytest.mark.parametrize("constant", [0, -1, np.inf, np.nan, "steep"])
 def test_lipschitz_constant_out_of_range(constant):
-    with pytest.raises(ValueError, match="constant must be a number above 0"):
+    with pytest.raises(ValueError, match="constant must be a finite number above 0"):
         BoundedLipschitz(constant)
 
 

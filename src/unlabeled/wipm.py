@@ -154,6 +154,11 @@ def wipm(
     functions : `Bounded`, `BoundedLipschitz` or `KernelBall`
     positive_masses, unlabeled_masses : arrays, optional
         Probabilities of the rows; equal by default (the empirical distributions).
+
+    Returns
+    -------
+    float
+        From 0, where no function of the class tells the two weighted distributions apart.
     """
     masses = {"positive_masses": positive_masses, "unlabeled_masses": unlabeled_masses}
     return wipm_optimum(positive, unlabeled, weight, functions, **masses).value
@@ -203,4 +208,4 @@ def _as_masses(masses: ArrayLike | None, n_rows: int, name: str) -> FloatArray:
 
 def _check_positive(value: float, name: str) -> None:
     if not (isinstance(value, Real) and 0 < value < np.inf):
-        raise ValueError(f"{name} must be a number above 0; got {value!r}.")
+        raise ValueError(f"{name} must be a finite number above 0; got {value!r}.")

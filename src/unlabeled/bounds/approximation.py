@@ -39,11 +39,12 @@ def approximation_error(
         Their probabilities; equal by default.
     kernel : {"rbf", "inverse"} or a kernel
     gamma : float
+        The kernel's parameter; the ball has radius 1.
     """
     check(gamma=gamma)
     rows: FloatArray = check_array(points, dtype=np.float64, input_name="points")
-    eta = _values(posterior, "posterior", len(rows), "probabilities from 0 to 1", low=0, high=1)
-    margin = _probabilities(masses, len(rows)) * (2 * eta - 1)
+    eta = _probabilities(posterior, "posterior", len(rows))
+    margin = _masses(masses, len(rows)) * (2 * eta - 1)
     wmmd = np.sqrt(max(0.0, float(margin @ gram(rows, rows, kernel, gamma) @ margin)))
     return max(0.0, float(np.abs(margin).sum() - wmmd))
 
@@ -70,11 +71,17 @@ def approximation_error_bound(
     bayes_rule : array of shape (n_points,)
         f* at the points: 1 where P(y=1 | x) > 1/2, -1 elsewhere.
     beta : float
+        In (0, 1]: the height of the functions compared with, and 1 over the radius of the ball.
     """
     check(gamma=gamma, beta=beta)
     rows: FloatArray = check_array(points, dtype=np.float64, input_name="points")
-    target = _values(bayes_rule, "bayes_rule", len(rows), "+1 and -1", low=-1, high=1)
-    roots = np.sqrt(_probabilities(masses, len(rows)))
+    target = np.asarray(bayes_rule, dtype=np.float64)
+    if target.shape != (len(rows),) or not (np.abs(target) == 1).all():
+        raise ValueError(
+            f"bayes_rule must be {len(rows)} signs, +1 or -1, one for each point, such as np.where(posterior > 0.5, 1, "
+            f"-1); got {target!r}."
+        )
+    roots = np.sqrt(_masses(masses, len(rows)))
     eigenvalues, vectors = np.linalg.eigh(roots[:, None] * gram(rows, rows, kernel, gamma) * roots)
     rounding = len(rows) * np.finfo(np.float64).eps * eigenvalues[-1]
     eigenvalues = np.where(eigenvalues > rounding, eigenvalues, 0.0)
@@ -100,17 +107,17 @@ def _distance_to_ball(eigenvalues: FloatArray, target: FloatArray, radius: float
     return float(np.linalg.norm(ridge / (eigenvalues + ridge) * target))
 
 
-def _values(values: ArrayLike, name: str, n_points: int, accepted: str, low: float, high: float) -> FloatArray:
+def _probabilities(values: ArrayLike, name: str, n_points: int) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
-    if array.shape != (n_points,) or not ((array >= low) & (array <= high)).all():
-        raise ValueError(f"{name} must be {n_points} {accepted}, one for each point; got {values!r}.")
+    if array.shape != (n_points,) or not ((array >= 0) & (array <= 1)).all():
+        raise ValueError(f"{name} must be {n_points} probabilities from 0 to 1, one for each point; got {array!r}.")
     return array
 
 
-def _probabilities(masses: ArrayLike | None, n_points: int) -> FloatArray:
+def _masses(masses: ArrayLike | None, n_points: int) -> FloatArray:
     if masses is None:
         return np.full(n_points, 1 / n_points)
-    array = _values(masses, "masses", n_points, "probabilities from 0 to 1", low=0, high=1)
+    array = _probabilities(masses, "masses", n_points)
     if not np.isclose(array.sum(), 1):
         raise ValueError(f"masses must sum to 1; they sum to {array.sum():.6g}.")
     return array

@@ -25,13 +25,13 @@ from unlabeled.bounds.ranges import check, check_deviation
 
 
 def chi1(n_positive: int, n_unlabeled: int, weight: float) -> float:
-    """``weight / sqrt(n_positive) + 1 / sqrt(n_unlabeled)``: the size of the sampling error of two means."""
+    """``weight / sqrt(n_positive) + 1 / sqrt(n_unlabeled)``: the size of the sampling error of the two means."""
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, weight=weight)
     return weight / math.sqrt(n_positive) + 1 / math.sqrt(n_unlabeled)
 
 
 def chi2(n_positive: int, n_unlabeled: int, weight: float) -> float:
-    """``2 (weight / n_positive + 1 / n_unlabeled)``: the most that one observation can move both means of f / nu."""
+    """``2 (weight / n_positive + 1 / n_unlabeled)``: how far one row of each sample can move its mean of f / nu."""
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, weight=weight)
     return 2 * (weight / n_positive + 1 / n_unlabeled)
 
@@ -44,7 +44,8 @@ def complexity_constant(alpha: float) -> float:
 
 def deviation_constant(tau: float, rho: float) -> float:
     """C^(1) = 2 sqrt(2 tau rho^2), the factor of chi1 [thm:estimation_error]; rho is a standard deviation."""
-    check(tau=tau, rho=rho)
+    check(tau=tau)
+    check_deviation(rho, nu=1)
     return 2 * rho * math.sqrt(2 * tau)
 
 
@@ -67,13 +68,13 @@ def optimal_alpha(
     """The alpha that makes [thm:estimation_error] smallest; infinite for a class without complexity.
 
     It minimises ``4 alpha R + 2 tau nu chi2 / alpha``, hence is ``sqrt(tau nu chi2 / (2 R))``, with R the sum of the
-    complexities, the positive one times 2 prior.
+    complexities, the positive one times 2 prior. Parameters are as in `estimation_error_bound`, which takes this alpha
+    when none is given.
     """
     check(prior=prior, tau=tau, nu=nu)
+    jump = tau * nu * chi2(n_positive, n_unlabeled, 2 * prior)
     complexity = _joint_complexity(2 * prior, positive_complexity, unlabeled_complexity)
-    if complexity == 0:
-        return math.inf
-    return math.sqrt(tau * nu * chi2(n_positive, n_unlabeled, 2 * prior) / (2 * complexity))
+    return math.sqrt(jump / (2 * complexity)) if complexity > 0 else math.inf
 
 
 # --- the bounds ------------------------------------------------------------------------------------------------------
@@ -112,8 +113,8 @@ def wipm_error_bound(
     alpha : float, optional
         By default the value that makes the bound smallest.
     """
-    check(weight=weight, tau=tau, sup_norm=sup_norm)
-    rho = check_deviation(rho, sup_norm)
+    check(weight=weight, tau=tau)
+    rho = check_deviation(rho, sup_norm=sup_norm)
     complexity = _joint_complexity(weight, positive_complexity, unlabeled_complexity)
     spread = chi1(n_positive, n_unlabeled, weight) * rho * math.sqrt(2 * tau)
     jump = tau * sup_norm * chi2(n_positive, n_unlabeled, weight)
@@ -154,7 +155,7 @@ def estimation_error_bound(
     alpha : float, optional
         By default the value that makes the bound smallest, `optimal_alpha`.
     """
-    check(prior=prior, nu=nu)
+    check(prior=prior)
     return 2 * wipm_error_bound(
         n_positive,
         n_unlabeled,
@@ -162,7 +163,7 @@ def estimation_error_bound(
         positive_complexity=positive_complexity,
         unlabeled_complexity=unlabeled_complexity,
         tau=tau,
-        rho=check_deviation(rho, nu),
+        rho=check_deviation(rho, nu=nu),
         sup_norm=nu,
         alpha=alpha,
     )
@@ -231,7 +232,7 @@ def kernel_kiryo_bound(
 def sharper_up_to(n_positive: int, n_unlabeled: int, prior: float, *, tau: float = 3.0, nu: float = 1.0) -> float:
     """The largest rho at which [prop:sharper] calls the new bound the sharper one; below 0 there is none.
 
-    ``(1 + nu) / 2 - 5 sqrt(2 tau) chi2 nu / (6 chi1)``.
+    ``(1 + nu) / 2 - 5 sqrt(2 tau) chi2 nu / (6 chi1)``, with chi1 and chi2 for the weight 2 prior.
     """
     check(prior=prior, tau=tau, nu=nu)
     ratio = chi2(n_positive, n_unlabeled, 2 * prior) / chi1(n_positive, n_unlabeled, 2 * prior)
@@ -245,18 +246,17 @@ def is_sharper(
 
     The condition is [thm:estimation_error] at alpha = 1 being at most [eq:kiryo_ineq] with Delta = 0. It is exact for
     that alpha (each step of the proof is an equivalence) and sufficient for the optimal one. With nothing known of the
-    variances (rho = nu = 1) it never holds, at no sample size.
+    variances (rho = nu = 1) it never holds, at no sample size. Parameters are as in `estimation_error_bound`.
     """
-    check(nu=nu)
-    return check_deviation(rho, nu) <= sharper_up_to(n_positive, n_unlabeled, prior, tau=tau, nu=nu)
+    return check_deviation(rho, nu=nu) <= sharper_up_to(n_positive, n_unlabeled, prior, tau=tau, nu=nu)
 
 
 def excess_risk_bound(
-    approximation_error: float,
     n_positive: int,
     n_unlabeled: int,
     prior: float,
     *,
+    approximation_error: float,
     positive_complexity: float,
     unlabeled_complexity: float,
     tau: float = 3.0,
@@ -285,8 +285,7 @@ def excess_risk_bound(
 
 
 def _joint_complexity(weight: float, positive_complexity: float, unlabeled_complexity: float) -> float:
-    check(complexity=positive_complexity)
-    check(complexity=unlabeled_complexity)
+    check(positive_complexity=positive_complexity, unlabeled_complexity=unlabeled_complexity)
     return unlabeled_complexity + weight * positive_complexity
 
 

@@ -27,13 +27,15 @@ def sample_size(
 
     Fix one of the two sizes and the other is answered. Fix none, and both grow in the proportion that is cheapest when
     a positive costs ``positive_cost`` unlabeled rows: ``n_positive / n_unlabeled = (2 prior / positive_cost)^(2/3)``,
-    which minimises the cost at a given chi1, the leading term.
+    which minimises the cost at a given chi1, the leading term of the paper's bounds. (For `round_ball_bound` the
+    cheapest is ``2 prior / sqrt(positive_cost)``; the difference in cost is a few percent.)
 
     Parameters
     ----------
     target : float
     bound : callable
-        Called as ``bound(n_positive, n_unlabeled, prior, **settings)``; must fall when either size grows.
+        Called as ``bound(n_positive, n_unlabeled, prior, **settings)``; must not rise when either size grows. Settings
+        stay fixed while sizes grow. So where complexities shrink with the sizes, give a function that computes them.
     prior : float
     n_positive, n_unlabeled : int, optional
         A size that is given.
@@ -75,6 +77,8 @@ def _family_of_sizes(
         fixed_positive = n_positive
         check(n_positive=fixed_positive)
         return lambda step: (fixed_positive, step)
+    if positives_per_unlabeled > 1:  # the larger size runs, so that no pair between is left out
+        return lambda step: (step, math.ceil(step / positives_per_unlabeled))
     return lambda step: (math.ceil(positives_per_unlabeled * step), step)
 
 

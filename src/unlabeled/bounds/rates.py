@@ -4,8 +4,8 @@ The theorem asks for densities that are Hoelder with exponent alpha_H (A2), a po
 on its support (A3), and Tsybakov's noise exponent q: ``P(|2 eta(x) - 1| <= t) <= C t^q`` (A4). Readings:
 
 - A2 over all of R^d contradicts A3 (a continuous density falls to 0 at the edge of its support). A2 is read on the
-  support. The proof survives: near the edge both kernel means lose the same share of their mass, which leaves the sign
-  alone.
+  support. The proof survives: near the edge both kernel means lose the same share of their mass (at a corner of a cube
+  1 - 2^-d of it), which leaves the sign alone.
 - A2 has alpha_H < 1. The same argument covers alpha_H = 1 (Lipschitz densities), which is accepted here.
 - The density estimates are scaled by sqrt(2 pi) h^d in the text; in d dimensions it is (2 pi)^(d/2) h^d. The sign does
   not see it.

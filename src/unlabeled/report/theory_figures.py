@@ -47,29 +47,11 @@ def estimation(rows: Rows) -> Figure | None:
         return None
     figure = Figure(figsize=(8, 6.2), layout="constrained")
     axes = figure.subplots()
-    for name, label, style in (
-        ("kiryo", "bound of Kiryo et al.", {"color": RED, "linestyle": "--"}),
-        ("kernel", "kernel bound", {"color": BLUE}),
-        ("general", "general bound, complexities measured", {"color": SKY, "linestyle": ":", "linewidth": 2.5}),
-        ("round_ball", "2 D (not in the paper)", {"color": GREEN, "linestyle": "-."}),
-        ("round_ball_wmmd_known", "round ball (not in the paper)", {"color": GREEN}),
-    ):
-        curve = _curve(rows, "gaussians", "bounds", name, {})
-        axes.plot(curve.sizes, curve.means, label=f"{label}: slope {curve.slope:.2f}", **style)
-    for name, label, factor, colour, marker in (
-        ("uniform_deviation", "twice the largest risk difference", 2, ORANGE, "s"),
-        ("estimation_error", "estimation error", 1, BLACK, "o"),
-    ):
-        curve = _curve(rows, "gaussians", "wmmd", name, {})
-        axes.errorbar(
-            curve.sizes,
-            factor * curve.means,
-            yerr=2 * factor * curve.errors,
-            label=f"{label}: slope {curve.slope:.2f}",
-            color=colour,
-            marker=marker,
-            markersize=4,
-        )
+    _draw_bounds(axes, rows)
+    _draw_errors(
+        axes, rows, "uniform_deviation", "twice the largest risk difference", factor=2, color=ORANGE, marker="s"
+    )
+    _draw_errors(axes, rows, "estimation_error", "estimation error", factor=1, color=BLACK, marker="o")
     wmmd = _curve(rows, "gaussians", "bounds", "wmmd", {}).means[0]
     axes.axhline(wmmd, color="grey", linewidth=0.8, label="a bound above this line says nothing")
     axes.set(
@@ -81,6 +63,25 @@ def estimation(rows: Rows) -> Figure | None:
     )
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return figure
+
+
+def _draw_bounds(axes: Axes, rows: Rows) -> None:
+    for name, label, style in (
+        ("kiryo", "bound of Kiryo et al.", {"color": RED, "linestyle": "--"}),
+        ("kernel", "kernel bound", {"color": BLUE}),
+        ("general", "general bound, complexities measured", {"color": SKY, "linestyle": ":", "linewidth": 2.5}),
+        ("round_ball", "2 D (not in the paper)", {"color": GREEN, "linestyle": "-."}),
+        ("round_ball_wmmd_known", "round ball (not in the paper)", {"color": GREEN}),
+    ):
+        curve = _curve(rows, "gaussians", "bounds", name, {})
+        axes.plot(curve.sizes, curve.means, label=f"{label}: slope {curve.slope:.2f}", **style)
+
+
+def _draw_errors(axes: Axes, rows: Rows, metric: str, name: str, *, factor: int, color: str, marker: str) -> None:
+    curve = _curve(rows, "gaussians", "wmmd", metric, {})
+    label = f"{name}: slope {curve.slope:.2f}"
+    bars = 2 * factor * curve.errors
+    axes.errorbar(curve.sizes, factor * curve.means, yerr=bars, label=label, color=color, marker=marker, markersize=4)
 
 
 def rates(rows: Rows) -> Figure | None:
@@ -154,9 +155,9 @@ def _groups(rows: Rows, dataset: str, method: str, where: dict[str, float]) -> l
 
 def _curve(rows: Rows, dataset: str, method: str, metric: str, where: dict[str, float]) -> Curve:
     groups = _groups(rows, dataset, method, where)
-    means = [mean for _, group in groups if (mean := group.mean(metric)) is not None]
+    found = [(size["n_positive"], mean) for size, group in groups if (mean := group.mean(metric)) is not None]
     return Curve(
-        np.array([setting["n_positive"] for setting, _ in groups]),
-        np.array([mean.value for mean in means]),
-        np.array([mean.error for mean in means]),
+        np.array([size for size, _ in found]),
+        np.array([mean.value for _, mean in found]),
+        np.array([mean.error for _, mean in found]),
     )
