@@ -268,6 +268,7 @@ def test_early_stopping(values, n_calls, kept):
 
 
 def test_the_paper_configuration(data, loss):
+    assert ConvexPUClassifier.paper(loss).prior == "km1"  # the paper's Experiment 3
     model = ConvexPUClassifier.paper(loss, prior=0.5, random_state=0).fit(data.X, data.y)
     assert (model.solver, model.selection) == ("gd", "random")
     assert (model.gamma, model.alpha) == (PAPER_GAMMAS, PAPER_ALPHAS)
@@ -351,6 +352,16 @@ def test_max_basis_says_so_and_bounds_the_basis(data, loss):
     assert np.mean(model.predict(data.test) == full.predict(data.test)) > 0.9
 
 
+def test_some_rows_choose_and_all_rows_fit(data, loss):
+    whole = ConvexPUClassifier(loss, **SMALL).fit(data.X, data.y)
+    some = ConvexPUClassifier(loss, **SMALL, max_evaluations=50, random_state=0).fit(data.X, data.y)
+    assert (some.risks_ != whole.risks_).all()
+    fixed = {"prior": 0.4, "gamma": some.gamma_, "alpha": some.alpha_}
+    np.testing.assert_allclose(some.coef_, ConvexPUClassifier(loss, **fixed).fit(data.X, data.y).coef_)
+    enough = ConvexPUClassifier(loss, **SMALL, max_evaluations=400).fit(data.X, data.y)
+    np.testing.assert_array_equal(enough.risks_, whole.risks_)
+
+
 def test_max_basis_of_all_points_changes_nothing(few, loss, monkeypatch):
     plain = ConvexPUClassifier(loss, **SMALL).fit(few.X, few.y)
     monkeypatch.setattr(convex_risk, "_CHUNK", 100)  # a row or two at a time
@@ -378,6 +389,7 @@ def test_the_system_of_the_basis_agrees_with_that_of_the_rows(few, loss, monkeyp
 # The checks ask for 0.83 accuracy with every unlabeled row a negative. A prior of 0.5 says half of them are positive,
 # the risk makes it so (see Notes), and no correct minimiser passes: the fixed priors here are smaller.
 @pytest.mark.filterwarnings("ignore:.*prior came out")
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")  # all positives of these tables are labelled
 @parametrize_with_checks(
     [
         ConvexPUClassifier(),
@@ -534,6 +546,8 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
         (X, Y, {"alpha": []}, "alpha.*non-empty"),
         (X, Y, {"alpha": "none"}, "alpha.*not a number"),
         (X, Y, {"max_basis": 0}, "max_basis"),
+        (X, Y, {"max_evaluations": 1}, "max_evaluations"),
+        (X, Y, {"max_evaluations": 10.5}, "max_evaluations"),
         (X, Y, {"max_basis": 2.5}, "max_basis"),
         (X, Y, {"max_basis": None}, "max_basis"),
     ],

@@ -18,8 +18,11 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unlabeled.baselines.elkan_noto import ESTIMATES, RULES, ElkanNotoClassifier, Scores, Table, _deal
+from unlabeled.baselines.elkan_noto import ESTIMATES, RULES, ElkanNotoClassifier, _log_loss
 from unlabeled.datasets import make_gaussians
+from unlabeled.priors.cross_fitting import Table, deal
+from unlabeled.priors.elkan_noto import elkan_noto_estimate
+from unlabeled.priors.scores import Scores
 from unlabeled.samples import SCENARIOS, split_samples
 
 
@@ -36,6 +39,7 @@ def model(data):
 # --- scikit-learn ---
 
 
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")  # all positives of these tables are labelled
 @parametrize_with_checks(
     [
         ElkanNotoClassifier(),
@@ -142,11 +146,12 @@ def test_c_of_a_known_prior(data):
 def test_estimates_worked_by_hand():
     """G = 0.6 and 0.4 (twice) for labelled rows, 0.5 and 0.1 for others."""
     g = np.array([0.6, 0.4, 0.5, 0.1])
-    scores = Scores(np.log(g / (1 - g)), np.array([True, True, False, False]), np.array([1.0, 2, 1, 1]))
-    assert scores.estimate("e1") == pytest.approx(1.4 / 3)
-    assert scores.estimate("e2") == pytest.approx(1.4 / 2.0)
-    assert scores.estimate("e3") == pytest.approx(0.6)
-    assert scores.log_loss() == pytest.approx(-(np.log(0.6) + 2 * np.log(0.4) + np.log(0.5) + np.log(0.9)) / 5)
+    log_odds = np.log(g / (1 - g))
+    scores = Scores(log_odds[:2], log_odds[2:], np.array([1.0, 2]), np.ones(2))
+    assert elkan_noto_estimate(scores, "e1") == pytest.approx(1.4 / 3)
+    assert elkan_noto_estimate(scores, "e2") == pytest.approx(1.4 / 2.0)
+    assert elkan_noto_estimate(scores, "e3") == pytest.approx(0.6)
+    assert _log_loss(scores) == pytest.approx(-(np.log(0.6) + 2 * np.log(0.4) + np.log(0.5) + np.log(0.9)) / 5)
 
 
 class Told(ClassifierMixin, BaseEstimator):
@@ -213,7 +218,7 @@ def test_score_threshold_decision_probability_and_class_agree(data, scenario, ru
 def test_the_paper_configuration(data):
     model = ElkanNotoClassifier.paper(random_state=0).fit(data.X, data.y)
     assert type(model.estimator_).__name__ == "LogisticRegressionCV"
-    assert model.estimator_.Cs_.tolist() == [0.01, 0.1, 1, 10, 100]
+    assert model.estimator_.Cs_.tolist() == [100, 10, 1, 0.1, 0.01]
     # 80 % of each sample for the inner classifier, c from the rest, and the plain rule
     held = []
     rng = np.random.RandomState(0)
@@ -224,6 +229,16 @@ def test_the_paper_configuration(data):
     assert model.c_ == pytest.approx(by_hand.predict_proba(data.X[held[0]])[:, 1].mean())
     g = by_hand.predict_proba(data.test)[:, 1]
     np.testing.assert_array_equal(model.predict(data.test) == 1, g / model.c_ > 0.5)
+
+
+@pytest.mark.parametrize("n_positive", [2, 3, 5, 7])
+def test_the_paper_configuration_with_few_positives(n_positive, data):
+    """Five folds of the inner cross-validation need five kept positives; with fewer there are fewer folds."""
+    X = np.concatenate([data.positive[:n_positive], data.unlabeled])
+    y = np.repeat([1, 0], [n_positive, 400])
+    model = ElkanNotoClassifier.paper(random_state=0).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert 0 < model.c_ <= 1
 
 
 def test_accuracy_and_auc_on_the_papers_gaussians():
@@ -246,11 +261,24 @@ def test_accuracy_and_auc_on_the_papers_gaussians():
 # --- folds and weights ---
 
 
-def test_folds_deal_out_units_of_weight():
-    # Units 0 | 1 2 3 | 4 of rows with weights 1, 3, 1 go to folds 0 | 1 2 0 | 1.
-    np.testing.assert_array_equal(_deal(np.array([1.0, 3, 1]), 3), [[1, 0, 0], [1, 1, 1], [0, 1, 0]])
-    np.testing.assert_allclose(_deal(np.array([0.5, 1.0]), 2), [[0.5, 0], [0.5, 0.5]])
-    np.testing.assert_allclose(_deal(np.full(3, 0.01), 2), [[0.01, 0], [0, 0.01], [0.01, 0]], atol=1e-12)
+@given(st.lists(st.one_of(st.integers(1, 9), st.floats(0.01, 3)), min_size=2, max_size=9), st.integers(2, 7))
+def test_folds_deal_out_units_of_weight(weights, n_folds):
+    weights = np.array(weights, dtype=float)
+    dealt = deal(weights, n_folds, np.random.RandomState(0))
+    np.testing.assert_allclose(dealt.sum(axis=1), weights)
+    assert (dealt >= 0).all()
+    assert np.ptp(dealt.sum(axis=0)) < 2 * min(1, weights.max())  # evenly: to a unit, the last of which is a part
+    assert (dealt.sum(axis=0) < weights.sum() - 1e-9).all()  # no fold takes all
+    if (weights == np.round(weights)).all():
+        repeated = deal(np.ones(int(weights.sum())), n_folds, np.random.RandomState(0))
+        starts = np.cumsum(weights).astype(int) - weights.astype(int)
+        np.testing.assert_allclose(dealt, np.add.reduceat(repeated, starts))
+
+
+def test_a_deal_of_huge_weights_is_repeated():
+    dealt = deal(np.array([1e12, 3e6, 2.0]), 5, np.random.RandomState(0))
+    np.testing.assert_allclose(dealt.sum(axis=1), [1e12, 3e6, 2])
+    np.testing.assert_allclose(dealt[0], 2e11)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 7))

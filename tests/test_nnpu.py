@@ -70,7 +70,7 @@ def model(data):
 # Those checks hand over classes in place of labels: no positive is unlabeled, so the prior is near 0, and 1/10 is near
 # enough. With 1/2 the method is right to look for positives among the unlabeled rows, and fails the check's score.
 @parametrize_with_checks([NNPUClassifier(), NNPUClassifier(prior=0.1)])
-@pytest.mark.filterwarnings("ignore:The density-based prior came out as 1")
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -94,7 +94,7 @@ def test_data_frames(data, model):
 
 def test_importing_the_classifier_does_not_load_pytorch():
     code = "import sys, unlabeled.baselines.nnpu as nnpu; nnpu.NNPUClassifier.paper(); sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_missing_pytorch_is_named_with_the_remedy(data, monkeypatch):
@@ -221,6 +221,7 @@ def test_the_paper_configuration():
     }
     assert {name: params[name] for name in expected} == expected
     assert NNPUClassifier.paper(0.3, n_epochs=2).n_epochs == 2
+    assert NNPUClassifier.paper().prior == "km1"  # the paper's Experiment 3
 
 
 def test_the_best_weights_are_kept(data):

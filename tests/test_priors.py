@@ -1,15 +1,23 @@
 """Prior estimators, against hidden truth and by hand."""
 
+import tracemalloc
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, WMMDClassifier
 from unlabeled.datasets import make_gaussians
@@ -20,12 +28,17 @@ from unlabeled.priors import (
     DensityPrior,
     ElkanNotoPrior,
     KernelMeanPrior,
+    ScarWarning,
     resolve_prior,
 )
 from unlabeled.priors.best_bin import best_bin
+from unlabeled.priors.cross_fitting import Table, held_out_scores
 from unlabeled.priors.elkan_noto import label_frequency
-from unlabeled.priors.kernel_mean import project_on_simplex
-from unlabeled.priors.scores import Scores, cross_fitted_scores, wmmd_scores
+from unlabeled.priors.kernel_mean import project_on_simplex, widest_gap
+from unlabeled.priors.row_based import RowPrior
+from unlabeled.priors.scar import evidence_against_scar
+from unlabeled.priors.score_based import ScorePrior
+from unlabeled.priors.scores import Scores, wmmd_scores
 from unlabeled.samples import PUSample, Sample
 
 #: How near each comes to the truth on well separated Gaussians (4 apart, 400 positives, 1,100 unlabeled).
@@ -88,7 +101,7 @@ def test_density_is_what_the_wmmd_classifier_uses():
     data = make_gaussians(100, 400, 1, random_state=3)
     for scenario in ("case-control", "single-sample"):
         alone = DensityPrior(scenario=scenario).fit(data.X, data.y)
-        within = WMMDClassifier(scenario=scenario).fit(data.X, data.y)
+        within = WMMDClassifier.paper(selection="loo", scenario=scenario).fit(data.X, data.y)
         assert alone.prior_ == pytest.approx(within.prior_)
         assert alone.gamma_ == within.gamma_
 
@@ -109,12 +122,15 @@ def test_scores_of_any_classifier(estimator):
         assert prior.fit(data.X, data.y).prior_ == pytest.approx(0.3, abs=0.08)
 
 
-def test_a_classifier_that_cannot_score_is_refused_by_name():
-    class Mute(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):  # noqa: ARG002
-            self.classes_ = np.unique(y)
-            return self
+class Mute(ClassifierMixin, BaseEstimator):
+    """A classifier without scores."""
 
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.unique(y)
+        return self
+
+
+def test_a_classifier_that_cannot_score_is_refused_by_name():
     data = make_gaussians(20, 50, 1, random_state=0)
     for prior in (BestBinPrior(Mute()), DedpulPrior(Mute()), ElkanNotoPrior(Mute())):
         with pytest.raises(ValueError, match="Mute"):
@@ -124,26 +140,56 @@ def test_a_classifier_that_cannot_score_is_refused_by_name():
 # --- intervals ---
 
 
-@pytest.mark.parametrize("prior", SCORE_BASED)
+@pytest.mark.parametrize("prior", [*SCORE_BASED, DensityPrior(), KernelMeanPrior("km1"), KernelMeanPrior()], ids=str)
 def test_interval_holds_the_estimate_and_narrows(prior):
     widths = []
-    for n in (100, 900):
+    for n in (40, 240):
         data = make_gaussians(n, 2 * n, 1, prior=0.4, separation=4.0, random_state=0)
-        low, high = (fitted := clone(prior).fit(data.X, data.y)).interval()
+        low, high = (fitted := clone(prior).fit(data.X, data.y)).interval(n_draws=10)
         assert 0 <= low <= high <= 1
         assert low - 0.05 <= fitted.prior_ <= high + 0.05
-        assert (low, high) == fitted.interval()  # asked twice, the same
-        inner = fitted.interval(level=0.5)
+        inner = fitted.interval(0.5, n_draws=10)  # asked again, of the same draws
         assert low <= inner[0] <= inner[1] <= high
         widths.append(high - low)
     assert widths[1] < widths[0]
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, np.nan])
-def test_interval_of_a_bad_level(level):
+@pytest.mark.parametrize("prior", [BestBinPrior(), DensityPrior()])
+def test_bad_intervals(prior):
     data = make_gaussians(20, 50, 1, random_state=0)
-    with pytest.raises(ValueError, match="level"):
-        BestBinPrior().fit(data.X, data.y).interval(level)
+    fitted = prior.fit(data.X, data.y)
+    for level in (0, 1, -0.5, np.nan):
+        with pytest.raises(ValueError, match="level"):
+            fitted.interval(level)
+    with pytest.raises(ValueError, match="n_draws"):
+        fitted.interval(n_draws=1)
+
+
+def test_the_spread_of_halves_is_that_of_the_estimate():
+    """Over independent tables, against what one table says of itself; the mean is an estimate of known variance."""
+    rng = np.random.RandomState(0)
+
+    class MeanPrior(RowPrior):
+        scenario = "case-control"
+
+        def _share(self, pu, rng):  # noqa: ARG002
+            return float(pu.unlabeled.rows.mean())
+
+    y = np.repeat([1, 0], [10, 400])
+    widths = [np.diff(MeanPrior().fit(rng.uniform(size=(410, 1)), y).interval(n_draws=200))[0] for _ in range(10)]
+    assert np.mean(widths) == pytest.approx(2 * 1.96 * np.sqrt(1 / 12 / 400), rel=0.05)
+
+
+def test_an_interval_of_the_population_in_a_single_sample():
+    data = make_gaussians(100, 300, 1, prior=0.3, separation=4.0, random_state=0)
+    for prior in (DensityPrior(scenario="single-sample"), BestBinPrior(scenario="single-sample")):
+        low, high = (fitted := prior.fit(data.X, data.y)).interval(n_draws=10)
+        assert 0.25 <= low <= fitted.prior_ <= high <= 1
+
+
+def test_halves_need_rows():
+    with pytest.raises(ValueError, match=r"3 labelled positives.*four of each"):
+        DensityPrior().fit(np.arange(20.0).reshape(10, 2), np.repeat([1, 0], [3, 7])).interval()
 
 
 # --- hard data ---
@@ -163,8 +209,17 @@ def test_two_of_each_and_rows_all_alike(name):
 def test_perfect_separation_leaves_no_positives_among_the_unlabeled(name):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(50, 1, (100, 2)), rng.normal(-50, 1, (300, 2))])
-    estimate = clone(PRIORS[name]).fit(X, np.repeat([1, 0], [100, 300])).prior_
+    on_scores = isinstance(PRIORS[name], ScorePrior)
+    with pytest.warns(ScarWarning, match="0 of 300 unlabeled rows") if on_scores else nullcontext():
+        estimate = clone(PRIORS[name]).fit(X, np.repeat([1, 0], [100, 300])).prior_
     assert estimate < 0.1
+
+
+def test_rows_very_far_away_are_survived(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.repeat([1, 0], [20, 40])
+    X[[0, 30]] = [[1e30, 0], [-1e30, 1e30]]
+    assert 0 <= clone(PRIORS[name]).fit(X, y).prior_ <= 1
 
 
 def test_equal_distributions_leave_nothing_else(name):
@@ -173,9 +228,29 @@ def test_equal_distributions_leave_nothing_else(name):
     assert estimate > 0.75
 
 
-@pytest.mark.parametrize("prior", SCORE_BASED[:3])
-def test_a_constant_score_is_survived(prior):
-    assert prior._share(scores(np.zeros(10), np.zeros(20))) == pytest.approx(1.0)
+@pytest.mark.parametrize("prior", SCORE_BASED, ids=str)
+def test_a_constant_score_says_nothing_against_all_rows_being_positive(prior):
+    odds = np.log(10 / 20)  # what a classifier of labelled rows says that knows their share alone
+    assert prior._share(scores(np.full(10, odds), np.full(20, odds))) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("prior", [BestBinPrior, DedpulPrior, ElkanNotoPrior])
+@pytest.mark.parametrize("estimator", [DummyClassifier(), LogisticRegression(), DecisionTreeClassifier(random_state=0)])
+@pytest.mark.parametrize("n_positive", [2, 5])
+def test_fewer_rows_than_folds(prior, estimator, n_positive):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n_positive + 30, 2)), np.repeat([1, 0], [n_positive, 30])
+    assert 0 <= prior(estimator, n_folds=7).fit(X, y).prior_ <= 1
+
+
+@pytest.mark.parametrize("prior", [BestBinPrior, DedpulPrior, ElkanNotoPrior])
+def test_weights_are_repetitions_for_cross_fitted_scores(prior):
+    rng = np.random.default_rng(1)
+    X, y, counts = rng.normal(size=(60, 2)), np.repeat([1, 0], [20, 40]), rng.integers(1, 4, 60)
+    model = prior(LogisticRegression(tol=1e-10, solver="newton-cholesky"))
+    weighted = clone(model).fit(X, y, sample_weight=counts).prior_
+    repeated = clone(model).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).prior_
+    assert weighted == pytest.approx(repeated, abs=1e-6)
 
 
 def test_weights_are_repetitions_for_scores():
@@ -236,10 +311,163 @@ def test_honest_scores_are_of_all_rows_in_their_order():
     pu = PUSample(Sample(data.positive), Sample(data.unlabeled))
     for found in (
         wmmd_scores(pu, None, np.random.RandomState(0)),
-        cross_fitted_scores(pu, LogisticRegression(), 5, np.random.RandomState(0)),
+        held_out_scores(LogisticRegression(), Table.of(pu).folds(5)),
     ):
         assert (len(found.positive), len(found.unlabeled)) == (40, 90)
         assert roc_auc_score(data.unlabeled_truth, found.unlabeled) > 0.95
+
+
+# --- labels completely at random ---
+
+
+def biased(data, rng):
+    """One table, its positives in the upper half of the first feature labelled, all of them, and no others."""
+    labelled = data.unlabeled_truth & (data.unlabeled[:, 0] > np.median(data.unlabeled[data.unlabeled_truth, 0]))
+    return data.unlabeled, labelled & (rng.uniform(size=len(labelled)) < 0.99)
+
+
+def test_warns_where_only_one_side_is_labelled(rng):
+    data = make_gaussians(1, 1500, 1, prior=0.4, separation=8.0, random_state=0)
+    for prior in (BestBinPrior(), DedpulPrior(), BestBinPrior(LogisticRegression())):
+        with pytest.warns(ScarWarning, match="of the labelled positives lie"):
+            prior.set_params(scenario="single-sample").fit(*biased(data, rng))
+
+
+def test_warns_where_positives_come_from_elsewhere():
+    data = make_gaussians(200, 800, 1, prior=0.4, n_features=3, separation=4.0, random_state=0)
+    shifted = np.concatenate([data.positive + np.array([0, 5, 0]), data.unlabeled])
+    with pytest.warns(ScarWarning, match="come from elsewhere"):
+        BestBinPrior().fit(shifted, data.y)
+    with pytest.warns(ScarWarning):
+        ElkanNotoClassifier(LogisticRegression()).fit(shifted, data.y)
+
+
+def test_a_known_prior_is_contradicted_where_it_is_too_large():
+    data = make_gaussians(200, 800, 1, prior=0.4, separation=6.0, random_state=0)
+    fitted = BestBinPrior().fit(data.X, data.y)
+    assert fitted.scar_p_value(0.4) > 0.01
+    assert fitted.scar_p_value(0.6) < 0.001
+    assert fitted.scar_p_value(0.0) == 1
+    single = clone(fitted).set_params(scenario="single-sample").fit(data.X, data.y)
+    assert single.scar_p_value(0.2 + 0.8 * 0.6) == pytest.approx(fitted.scar_p_value(0.6))
+    with pytest.raises(ValueError, match=r"between 0\.2"):
+        single.scar_p_value(0.1)
+
+
+@pytest.mark.parametrize("n_positive", [3, 30, 300])
+@pytest.mark.parametrize("n_hidden", [20, 150])
+@pytest.mark.parametrize("ties", [False, True])
+def test_false_alarms_keep_to_their_level(n_positive, n_hidden, ties, rng):
+    """Scores of 300 unlabeled rows, so many of them positives in the mean, the others far below: the hardest case."""
+    p_values = []
+    for _ in range(250):
+        positive, hidden = rng.normal(size=n_positive), rng.normal(size=rng.binomial(300, n_hidden / 300))
+        if ties:
+            positive, hidden = np.round(positive), np.round(hidden)
+        unlabeled = np.concatenate([hidden, np.full(300 - len(hidden), -99.0)])
+        p_values.append(evidence_against_scar(scores(positive, unlabeled), n_hidden).p_value)
+    for level in (0.2, 0.05, 0.01):
+        assert np.mean(np.array(p_values) < level) <= level + 3 * np.sqrt(level / 250)
+
+
+def test_p_value_against_simulation(rng):
+    """All ten positives above 4 of the unlabeled rows: the whole of the positives is the region."""
+    found = evidence_against_scar(scores(np.ones(10), np.r_[np.ones(4), np.zeros(96)]), 15)
+    below = rng.poisson(15 * rng.beta(10, 1, 10**6)) <= 4
+    assert found.portion == 1.0
+    assert found.n_unlabeled == 4
+    assert found.p_value == pytest.approx(6 * below.mean(), rel=0.1)
+    assert found.p_value >= 6 * below.mean() * 0.98  # from above, but for chance
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+@pytest.mark.parametrize("separation", [2.0, 8.0])
+@pytest.mark.parametrize("n_positive", [5, 100])
+def test_no_alarm_on_labels_at_random(scenario, separation, n_positive):
+    """Warnings are errors here."""
+    for seed in range(5):
+        data = make_gaussians(n_positive, 300, 1, prior=0.1, n_features=4, separation=separation, random_state=seed)
+        BestBinPrior(scenario=scenario).fit(data.X, data.y)
+        ElkanNotoPrior(scenario=scenario).fit(data.X, data.y)
+
+
+def test_evidence_counts_weights_as_repetitions(rng):
+    counts = rng.integers(1, 4, 30), rng.integers(1, 4, 80)
+    values = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
+    weighted = evidence_against_scar(Scores(*values, *(c.astype(float) for c in counts)), 40)
+    repeated = scores(*(np.repeat(v, c) for v, c in zip(values, counts, strict=True)))
+    assert weighted == evidence_against_scar(repeated, 40)
+
+
+def test_folds_do_not_favour_a_rows_own_sample():
+    """Dealt in turn, a row would have both neighbours of its own sample in the fit that scores it."""
+    rng = np.random.default_rng(0)
+    ranks = []
+    for _ in range(20):
+        pu = PUSample(Sample(rng.uniform(size=(100, 1))), Sample(rng.uniform(size=(100, 1))))
+        found = held_out_scores(KNeighborsClassifier(1), Table.of(pu).folds(5))
+        ranks.append(roc_auc_score(np.repeat([1, 0], 100), np.concatenate([found.positive, found.unlabeled])))
+    assert np.mean(ranks) == pytest.approx(0.5, abs=0.03)
+
+
+# --- the kernel means ---
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_distance_to_the_hull_against_a_generic_solver(seed):
+    rng = np.random.default_rng(seed)
+    pu = PUSample(Sample(rng.normal(1, 1, (8, 2))), Sample(rng.normal(0, 1, (12, 2))))
+    _, hull = widest_gap(pu, np.array([1.0]))
+    rows = np.concatenate([pu.unlabeled.rows, pu.positive.rows])
+    gram = np.exp(-cdist(rows, rows, "sqeuclidean") / 2)
+    distances = []
+    for ratio in (1.0, 1.4, 1.41, 3.0):
+        target = ratio * hull.u + (1 - ratio) * hull.p
+        found = minimize(
+            lambda v, t=target: (t - v) @ gram @ (t - v),
+            hull.u,
+            jac=lambda v, t=target: -2 * gram @ (t - v),
+            bounds=[(0, None)] * 20,
+            constraints={"type": "eq", "fun": lambda v: v.sum() - 1, "jac": lambda _: np.ones(20)},
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        distances.append(np.sqrt(max(found.fun, 0)))
+        assert hull.distance(ratio) == pytest.approx(distances[-1], abs=2e-3)
+    slope, _ = hull.slope(1.405, hull.u)
+    assert slope == pytest.approx((distances[2] - distances[1]) / 0.01, abs=0.02)
+    assert hull.gap == pytest.approx(np.sqrt((hull.u - hull.p) @ gram @ (hull.u - hull.p)), abs=1e-5)
+
+
+def test_thresholds_of_the_two_variants():
+    data = make_gaussians(100, 300, 1, separation=4.0, random_state=0)
+    pu = PUSample(Sample(data.positive), Sample(data.unlabeled))
+    _, hull = widest_gap(pu, np.array([1.0]))
+    km2 = 0.8 * hull.distance(1.05) / 0.05 + 0.2 * hull.gap
+    assert KernelMeanPrior("km1")._threshold(hull, 100) == pytest.approx(0.1)
+    assert KernelMeanPrior("km2")._threshold(hull, 100) == pytest.approx(km2)
+    assert KernelMeanPrior("km1")._threshold(hull, 1) == pytest.approx(km2)  # 1 is above any slope
+
+
+def test_the_bandwidth_does_not_shrink_where_the_samples_are_alike():
+    """The kernel of a row with itself would make the narrowest kernel the best whatever the data."""
+    data = make_gaussians(60, 200, 1, prior=0.9, n_features=5, separation=3.0, random_state=0)
+    fitted = KernelMeanPrior().fit(data.X, data.y)
+    assert fitted.bandwidth_ > 1
+    assert KernelMeanPrior(bandwidth=0.7).fit(data.X, data.y).bandwidth_ == 0.7
+
+
+def test_kernel_means_of_many_rows_take_bounded_memory():
+    """20,000 rows would make a matrix of 3.2 GB; 600 of them make one of 2.9 MB, and some of its size beside it."""
+    data = make_gaussians(5_000, 15_000, 1, separation=4.0, random_state=0)
+    tracemalloc.start()
+    try:
+        fitted = KernelMeanPrior(max_points=600).fit(data.X, data.y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6
+    assert fitted.prior_ == pytest.approx(0.5, abs=0.1)
 
 
 # --- bad input ---
@@ -249,6 +477,10 @@ def test_honest_scores_are_of_all_rows_in_their_order():
     ("prior", "message"),
     [
         (KernelMeanPrior("km3"), "km1.*km2"),
+        (KernelMeanPrior(bandwidth=-1.0), "bandwidth.*above 0"),
+        (KernelMeanPrior(max_points=3), "max_points.*4 or more"),
+        (BestBinPrior(LogisticRegression(), n_folds=1), "n_folds.*2 or more"),
+        (ElkanNotoPrior(n_folds=2.5), "n_folds.*2 or more"),
         (DedpulPrior(method="mode"), "ratio.*em"),
         (DedpulPrior(eta=0), "eta"),
         (DensityPrior(eta=1.5), "eta"),

@@ -34,6 +34,7 @@ def test_public_names():
         "ElkanNotoPrior",
         "KernelMeanPrior",
         "PriorEstimator",
+        "ScarWarning",
         "density_prior",
         "resolve_prior",
     ]

@@ -143,9 +143,11 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     alpha : float or sequence of floats, default=(1, 0.4, 0.2, 0.1, 0.05)
         The penalty on the coefficients, lambda in the paper: one, or the grid to choose from. The intercept is free.
     solver : {"exact", "gd"}, default="exact"
-        "exact" finds the minimum of the risk, and once gamma and alpha are chosen uses all of the data. "gd" is the
-        paper's protocol: gradient descent with the learning rate 0.1 for at most 100 epochs, ended after 10 epochs
-        without a lower held-out risk; the classifier is that of the best epoch, and keeps the training rows.
+        "exact" finds the minimum of the risk, and once gamma and alpha are chosen uses all of the data: by Newton's
+        method for the logistic loss (the minimum that L-BFGS would find, sooner and to more digits; checked against a
+        generic solver), by an interior-point method for the double hinge. "gd" is the paper's protocol: gradient
+        descent with the learning rate 0.1 for at most 100 epochs, ended after 10 epochs without a lower held-out risk;
+        the classifier is that of the best epoch, and keeps the training rows.
     selection : {"ordered", "random"}, default="ordered"
         How a fifth of each sample is held out to choose gamma and alpha by their risk there, penalty included.
         "ordered": every fifth of the distinct rows in lexicographic order. It has no randomness, and copies of a row
@@ -153,11 +155,13 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     max_basis : int, default=1000
         At most so many training points, chosen at random, carry basis functions; a warning says when it applies.
         Memory is about ``16 * n_rows * max_basis`` bytes: 1.6 GB for 100,000 rows at the default.
+    max_evaluations : int or None, default=10000
+        At most so many rows of each sample, at random, serve to choose gamma and alpha. All are in the final fit.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Case-control: the unlabeled rows are a sample of the population. Single-sample: labelled and unlabeled rows
         together are, and the mean over U in the risk is over both.
     random_state : int, RandomState or None, default=None
-        Used by the random split, and by the choice of basis points beyond ``max_basis``.
+        Used by the random split, and by the choices beyond ``max_basis`` and ``max_evaluations``.
 
     Attributes
     ----------
@@ -183,7 +187,10 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     Notes
     -----
     ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in the basis and its penalty too. With
-    ``selection="random"``, or more than ``max_basis`` training points, that holds on average only.
+    ``selection="random"``, or more rows than ``max_basis`` or ``max_evaluations``, that holds on average only.
+
+    Time grows as ``n_rows * max_basis^2`` for each of the 25 pairs of the grid, where ``max_evaluations`` bounds
+    ``n_rows``, and for the final fit, where nothing does.
 
     The risk fixes the mean slope of the loss over U at the prior. Where the prior is wrong for the data, about that
     share of the unlabeled rows is called positive all the same.
@@ -213,6 +220,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         solver: str = "exact",
         selection: str = "ordered",
         max_basis: int = 1_000,
+        max_evaluations: int | None = 10_000,
         scenario: str = "case-control",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -224,17 +232,19 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         self.solver = solver
         self.selection = selection
         self.max_basis = max_basis
+        self.max_evaluations = max_evaluations
         self.scenario = scenario
         self.random_state = random_state
 
     @classmethod
-    def paper(cls, loss: str = "logistic", prior: float | str | PriorEstimator = "density", **options: Any) -> Self:
-        """LOG or DH as in the paper: its solver, its random split, its grids, a basis at all training points.
+    def paper(cls, loss: str = "logistic", prior: float | str | PriorEstimator = "km1", **options: Any) -> Self:
+        """LOG or DH as in the paper: its solver, its random split, its grids, a basis at all training points, KM1.
 
         Up to 10,000 of them: a larger kernel matrix is what the paper's own runs failed for. Other options, such as
         ``kernel`` and ``random_state``, are passed on.
         """
-        return cls(loss, prior, **{"solver": "gd", "selection": "random", "max_basis": 10_000, **options})
+        chosen: dict[str, Any] = {"solver": "gd", "selection": "random", "max_basis": 10_000, "max_evaluations": None}
+        return cls(loss, prior, **(chosen | options))
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose gamma and alpha, and find the coefficients.
@@ -288,15 +298,24 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name}={getattr(self, name)!r} is not known; use one of {sorted(accepted)}.")
         if not (isinstance(self.max_basis, Integral) and self.max_basis >= 1):
             raise ValueError(f"max_basis must be a whole number above 0; got {self.max_basis!r}.")
+        rows: object = self.max_evaluations
+        if not (rows is None or (isinstance(rows, Integral) and int(rows) >= 2)):
+            raise ValueError(f"max_evaluations must be a whole number of 2 or more, or None; got {rows!r}.")
 
     def _split(self, pu: PUSample, rng: np.random.RandomState) -> tuple[PUSample, PUSample]:
         """The rows to train on, and the rows to judge by."""
+        pu = pu.take(*(self._some_rows(sample, rng) for sample in (pu.positive, pu.unlabeled)))
         samples = pu.positive, pu.unlabeled
         if self.selection == "random":
             positive, unlabeled = (split_random(sample, rng) for sample in samples)
         else:
             positive, unlabeled = (split_ordered(sample) for sample in samples)
         return pu.take(positive[0], unlabeled[0]), pu.take(positive[1], unlabeled[1])
+
+    def _some_rows(self, sample: Sample, rng: np.random.RandomState) -> np.ndarray:
+        if self.max_evaluations is None or len(sample) <= self.max_evaluations:
+            return np.arange(len(sample))
+        return np.sort(rng.choice(len(sample), self.max_evaluations, replace=False))
 
     def _search(self, kept: PUSample, held: PUSample, basis: Basis) -> tuple[Basis, Solution]:
         """Fit every pair on the rows kept, judge it on those held out, and remember the best."""

@@ -19,31 +19,40 @@ Both are one formula. The ratio of densities ``r(x) = p(x | y=1) / p(x)``, p tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from inspect import signature
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, log_expit
-from sklearn.base import BaseEstimator, clone
+from scipy.special import log_expit
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import has_fit_parameter
 
 from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.kernels import FloatArray
 from unlabeled.priors import PriorEstimator, resolve_prior
+from unlabeled.priors.cross_fitting import (
+    TINY,
+    Table,
+    check_can_score,
+    check_n_folds,
+    fit_clone,
+    held_out_scores,
+    score_of,
+)
+from unlabeled.priors.elkan_noto import ESTIMATES, label_frequency
+from unlabeled.priors.scar import warn_unless_scar
+from unlabeled.priors.scores import Scores
 from unlabeled.samples import PUSample
-from unlabeled.selection import HOLDOUT_SHARE
 
-PAPER_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
-ESTIMATES = ("e1", "e2", "e3")
+#: One over the strengths of the L2 penalty in the paper's grid, {0.01, ..., 100}, in its order.
+PAPER_CS = (100.0, 10.0, 1.0, 0.1, 0.01)
 RULES = ("population", "plain")
-TINY = np.finfo(np.float64).tiny
 
 
 class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
@@ -99,8 +108,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     Notes
     -----
     ``sample_weight`` are frequencies: a weight of 2 equals the row twice (if the inner classifier reads weights so).
-    For that, folds are no matter of chance: rows are ordered by their values within each sample and dealt out in turn,
-    each unit of weight like a row. With ``n_folds=None`` rows are split whatever their weight.
+    For that, the same rows, in any order, always come into the same folds, each unit of weight like a row. With
+    ``n_folds=None`` rows are split whatever their weight.
 
     The inner classifier sees labels 1 and 0. In a `Pipeline` the weights reach every step that takes them.
     """
@@ -129,7 +138,10 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         """The configuration of the WMMD paper's appendix D.2; ``options`` override it.
 
         `LogisticRegressionCV` over five C by 5-fold accuracy on a random 80 %, c by e1 from the other 20 %, and the
-        plain rule g/c > 1/2, although the data are case-control.
+        plain rule g/c > 1/2, although the data are case-control. The grid is read as strengths of the penalty, weakest
+        first, and the first of equals wins: with few labelled rows every C calls all rows unlabeled and all are equal.
+        With the strongest first the accuracy is far below the paper's on its real data. With fewer than five positives in the 80 % there are
+        as many folds as positives.
         """
         chosen = {"estimator": _paper_estimator(), "n_folds": None, "rule": "plain"}
         return cls(random_state=random_state, **(chosen | options))
@@ -147,12 +159,11 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         """
         pu = self._pu_sample(X, y, sample_weight)
         self._check_parameters()
-        table = Table.of(pu)
-        scores = self._fit_inner(table)
+        scores = self._fit_inner(Table.of(pu))
         self._labelled_odds = pu.positive.total / pu.unlabeled.total
         if self.prior is None:
-            # Below the share of labelled rows, c would say that there are more positives than rows.
-            self.c_ = float(np.clip(np.nan_to_num(scores.estimate(self.estimates)), table.labelled_share, 1))
+            warn_unless_scar(scores)
+            self.c_ = label_frequency(scores, self.estimates)
             self.prior_ = _prior_of_c(self.c_, pu)
         else:
             self.prior_ = resolve_prior(self.prior, pu)
@@ -186,10 +197,10 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
             kept, held = table.split(check_random_state(self.random_state))
             parts, whole = [(kept, held)], kept
         else:
-            parts, whole = list(table.folds(self.n_folds)), table
-        scores = [Scores.join([_held_out_scores(candidate, *part) for part in parts]) for candidate in candidates]
-        best = int(np.argmin([score.log_loss() for score in scores])) if len(scores) > 1 else 0
-        self.estimator_ = _fit_clone(candidates[best], whole)
+            parts, whole = table.folds(self.n_folds), table
+        scores = [held_out_scores(candidate, parts) for candidate in candidates]
+        best = int(np.argmin([_log_loss(found) for found in scores])) if len(scores) > 1 else 0
+        self.estimator_ = fit_clone(candidates[best], whole)
         self._slope, self._intercept = 1.0, 0.0
         if not hasattr(self.estimator_, "predict_proba"):
             self._slope, self._intercept = _platt(scores[best])
@@ -206,7 +217,7 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     def _log_odds(self, X: ArrayLike) -> FloatArray:
         """Log of g/(1-g)."""
         rows = self._validated(X)
-        return self._slope * _inner_scores(self.estimator_, rows) + self._intercept
+        return self._slope * score_of(self.estimator_, rows) + self._intercept
 
     def _log_ratio(self, log_odds: FloatArray) -> FloatArray:
         """From the log odds of being labelled to log p(x | y=1) / p(x)."""
@@ -218,105 +229,10 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         for name, known in (("estimates", ESTIMATES), ("rule", RULES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not known; use one of {list(known)}.")
-        folds: object = self.n_folds
-        if not (folds is None or (isinstance(folds, Integral) and int(folds) >= 2)):
-            raise ValueError(f"n_folds must be a whole number of 2 or more, or None for an 80/20 split; got {folds!r}.")
-        if self.estimator is not None and not any(
-            hasattr(self.estimator, method) for method in ("predict_proba", "decision_function")
-        ):
-            raise ValueError(
-                f"{type(self.estimator).__name__} has neither predict_proba nor decision_function, so it gives no "
-                "score to adjust; use a classifier that has one of them."
-            )
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of both samples, which are labelled, and how often each counts."""
-
-    rows: FloatArray
-    labelled: np.ndarray
-    weights: FloatArray
-
-    @classmethod
-    def of(cls, pu: PUSample) -> Table:
-        """Labelled rows above unlabeled ones."""
-        parts = (pu.positive, pu.unlabeled)
-        return cls(
-            np.concatenate([part.rows for part in parts]),
-            np.repeat([True, False], [len(part) for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-        )
-
-    @property
-    def labelled_share(self) -> float:
-        """Share of the table that is labelled."""
-        return float(self.weights[self.labelled].sum() / self.weights.sum())
-
-    def weighted(self, weights: FloatArray) -> Table:
-        """The same rows with other weights; those of weight 0 are left out."""
-        counts = weights > 0
-        return Table(self.rows[counts], self.labelled[counts], weights[counts])
-
-    def folds(self, n_folds: int) -> list[tuple[Table, Table]]:
-        """What to fit on and what to score, for each fold that has any rows.
-
-        Rows are ordered by their values and dealt out in turn, unit of weight by unit, so that copies of a row and a
-        row with a weight come to the same. Two rows of a sample lie in two folds, so that no fit lacks either sample.
-        """
-        dealt = np.zeros((len(self.rows), n_folds))
-        for of_sample in (np.flatnonzero(self.labelled), np.flatnonzero(~self.labelled)):
-            order = of_sample[np.lexsort(self.rows[of_sample].T[::-1])]
-            dealt[order] = _deal(self.weights[order], n_folds)
-        left = self.weights[:, None] - dealt
-        return [(self.weighted(left[:, k]), self.weighted(dealt[:, k])) for k in range(n_folds) if dealt[:, k].any()]
-
-    def split(self, rng: np.random.RandomState) -> tuple[Table, Table]:
-        """A random 80 % of each sample, and the other 20 %; at least one row of each on either side."""
-        held = np.zeros(len(self.rows), dtype=bool)
-        for of_sample in (np.flatnonzero(self.labelled), np.flatnonzero(~self.labelled)):
-            held[rng.permutation(of_sample)[: int(np.ceil(HOLDOUT_SHARE * len(of_sample)))]] = True
-        return self.weighted(np.where(held, 0, self.weights)), self.weighted(np.where(held, self.weights, 0))
-
-
-def _deal(weights: FloatArray, n_folds: int) -> FloatArray:
-    """Cut a line of weights into units and give unit t to fold t mod n_folds; weights by fold (n_rows, n_folds)."""
-    unit = min(1.0, weights.max())  # small weights are dealt row by row; two rows are always more than one unit
-    ends = np.concatenate([[0], np.cumsum(weights)])[:, None] / unit  # (n_rows + 1, 1)
-    rounds, rest = np.divmod(ends, n_folds)
-    up_to = rounds + np.clip(rest - np.arange(n_folds), 0, 1)  # of each fold, before each row
-    return np.asarray(np.minimum(np.diff(up_to, axis=0) * unit, weights[:, None]))
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Scores of rows that the inner classifier did not see: log odds of being labelled, or decision values."""
-
-    values: FloatArray
-    labelled: np.ndarray
-    weights: FloatArray
-
-    @classmethod
-    def join(cls, parts: list[Scores]) -> Scores:
-        """The scores of all folds."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__annotations__))
-
-    def mapped(self, slope: float, intercept: float) -> Scores:
-        """Scores on another scale."""
-        return Scores(slope * self.values + intercept, self.labelled, self.weights)
-
-    def log_loss(self) -> float:
-        """Mean log-loss of the scores as log odds."""
-        return float(-np.average(log_expit(np.where(self.labelled, 1, -1) * self.values), weights=self.weights))
-
-    def estimate(self, name: str) -> float:
-        """Elkan and Noto's e1, e2 or e3 of c; NaN where they are not defined."""
-        g = expit(self.values)
-        if name == "e3":
-            return float(g.max())
-        over_labelled = (g * self.weights)[self.labelled].sum()
-        base = self.weights[self.labelled].sum() if name == "e1" else (g * self.weights).sum()
-        return float(over_labelled / base) if base > 0 else np.nan
+        if self.n_folds is not None:
+            check_n_folds(self.n_folds)
+        if self.estimator is not None:
+            check_can_score(self.estimator)
 
 
 def _prior_of_c(c: float, pu: PUSample) -> float:
@@ -335,47 +251,23 @@ def _c_of_prior(prior: float, pu: PUSample) -> float:
     return n_positive / (n_positive + prior * n_unlabeled)
 
 
-def _held_out_scores(estimator: Any, kept: Table, held: Table) -> Scores:
-    return Scores(_inner_scores(_fit_clone(estimator, kept), held.rows), held.labelled, held.weights)
-
-
-def _fit_clone(estimator: Any, table: Table) -> Any:
-    """A fitted clone; weights are passed only where they say something."""
-    labels = table.labelled.astype(int)
-    if (table.weights == 1).all():
-        return clone(estimator).fit(table.rows, labels)
-    return clone(estimator).fit(table.rows, labels, **_weight_arguments(estimator, table.weights))
-
-
-def _weight_arguments(estimator: Any, weights: FloatArray) -> dict[str, FloatArray]:
-    """How to pass weights to `fit`; through a Pipeline, to every step that takes them."""
-    names = {"sample_weight": estimator}
-    if isinstance(estimator, Pipeline):
-        names = {f"{name}__sample_weight": step for name, step in estimator.steps}
-    taken = {name: weights for name, step in names.items() if has_fit_parameter(step, "sample_weight")}
-    if not taken:
-        raise ValueError(
-            f"sample_weight was given, but {type(estimator).__name__} does not take it; use an estimator whose fit "
-            "does, or repeat the rows."
-        )
-    return taken
-
-
-def _inner_scores(estimator: Any, rows: FloatArray) -> FloatArray:
-    """Log odds of being labelled where the classifier has probabilities, else its decision values; finite."""
-    if not hasattr(estimator, "predict_proba"):
-        return np.nan_to_num(np.asarray(estimator.decision_function(rows), dtype=np.float64))
-    probability = np.asarray(estimator.predict_proba(rows), dtype=np.float64)
-    unlabeled, labelled = np.log(np.maximum(np.nan_to_num(probability), TINY)).T
-    return np.asarray(labelled - unlabeled)
+def _log_loss(scores: Scores) -> float:
+    """Mean log-loss of the scores as log odds of being labelled."""
+    loss = scores.positive_weights @ log_expit(scores.positive) + scores.unlabeled_weights @ log_expit(
+        -scores.unlabeled
+    )
+    return float(-loss / (scores.positive_weights.sum() + scores.unlabeled_weights.sum()))
 
 
 def _platt(scores: Scores) -> tuple[float, float]:
     """Slope and intercept of the logistic regression of being labelled on the score; never falling."""
-    center = np.average(scores.values, weights=scores.weights)
-    spread = np.sqrt(np.average((scores.values - center) ** 2, weights=scores.weights)) or 1.0
+    values = np.concatenate([scores.positive, scores.unlabeled])
+    weights = np.concatenate([scores.positive_weights, scores.unlabeled_weights])
+    labels = np.repeat([1, 0], [len(scores.positive), len(scores.unlabeled)])
+    center = np.average(values, weights=weights)
+    spread = np.sqrt(np.average((values - center) ** 2, weights=weights)) or 1.0
     model = LogisticRegression(C=1e3, **_EXACT)
-    model.fit(((scores.values - center) / spread)[:, None], scores.labelled.astype(int), sample_weight=scores.weights)
+    model.fit(((values - center) / spread)[:, None], labels, sample_weight=weights)
     # A score that says nothing may come out slightly upside down; its order is kept all the same.
     slope = max(float(model.coef_[0, 0]), 1e-3) / spread
     return slope, float(model.intercept_[0]) - slope * center
@@ -389,9 +281,26 @@ def _default_candidates() -> list[Any]:
     return [make_pipeline(StandardScaler(), LogisticRegression(C=C, **_EXACT)) for C in PAPER_CS]
 
 
+class UpToFiveFolds(BaseCrossValidator):
+    """Five stratified folds, or as many as the smaller class has rows; a single row is fitted and judged alike."""
+
+    def split(self, X: ArrayLike, y: ArrayLike, groups: object = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # noqa: ARG002
+        """What to fit on and what to judge by, for each fold."""
+        n_folds = self.get_n_splits(X, y)
+        if n_folds == 1:
+            everything = np.arange(len(np.asarray(y)))
+            yield everything, everything
+        else:
+            yield from StratifiedKFold(n_folds).split(X, y)
+
+    def get_n_splits(self, X: object = None, y: ArrayLike = (), groups: object = None) -> int:  # noqa: ARG002
+        """How many folds there are."""
+        return int(min(5, np.unique(np.asarray(y), return_counts=True)[1].min()))
+
+
 def _paper_estimator() -> LogisticRegressionCV:
     """The paper's inner classifier, with the arguments that keep each version of scikit-learn quiet."""
     options = {"l1_ratios": (0,), "use_legacy_attributes": False}
     if "use_legacy_attributes" not in signature(LogisticRegressionCV).parameters:  # before scikit-learn 1.8
         options = {}
-    return LogisticRegressionCV(Cs=PAPER_CS, cv=5, scoring="accuracy", max_iter=1000, **options)
+    return LogisticRegressionCV(Cs=PAPER_CS, cv=UpToFiveFolds(), scoring="accuracy", max_iter=1000, **options)

@@ -13,6 +13,7 @@ from unlabeled.priors.density import DensityPrior, density_prior
 from unlabeled.priors.elkan_noto import ElkanNotoPrior
 from unlabeled.priors.estimator import PriorEstimator
 from unlabeled.priors.kernel_mean import KernelMeanPrior
+from unlabeled.priors.scar import ScarWarning
 from unlabeled.samples import PUSample
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ElkanNotoPrior",
     "KernelMeanPrior",
     "PriorEstimator",
+    "ScarWarning",
     "density_prior",
     "resolve_prior",
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_gammas
-from unlabeled.priors.estimator import PriorEstimator
+from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
 from unlabeled.score import Kernels
 from unlabeled.selection import loo_scores, misclassification_risks
 
 
-class DensityPrior(PriorEstimator):
+class DensityPrior(RowPrior):
     """The paper's density-based prior on leave-one-out scores, at the gamma that the WMMD classifier would choose.
 
     Parameters
@@ -52,7 +52,7 @@ class DensityPrior(PriorEstimator):
         self.max_evaluations = max_evaluations
         self.random_state = random_state
 
-    def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+    def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         gammas = as_gammas(self.gamma)
         scores = loo_scores(pu, Kernels(self.kernel, gammas), self.max_evaluations, rng)
         priors = np.maximum(density_prior(scores.positive, scores.positive_weights, self.eta), pu.labelled_share)

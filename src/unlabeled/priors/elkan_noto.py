@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unlabeled.kernels import FloatArray
+from unlabeled.priors.cross_fitting import Table, check_n_folds, held_out_scores
 from unlabeled.priors.score_based import ScorePrior
-from unlabeled.priors.scores import Scores, honest_scores
+from unlabeled.priors.scores import Scores
 from unlabeled.samples import PUSample
 
 ESTIMATES = ("e1", "e2", "e3")
@@ -35,10 +36,11 @@ class ElkanNotoPrior(ScorePrior):
         c as the mean of g over the positives, as the sum of g over the positives by its sum over all rows, or as the
         largest g of all rows.
     n_folds : int, default=5
-        Folds of the cross-fitting.
+        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     random_state : int, RandomState or None, default=0
+        For the interval.
 
     Attributes
     ----------
@@ -46,6 +48,8 @@ class ElkanNotoPrior(ScorePrior):
         P(y = 1) in the population.
     c_ : float
         Share of labelled rows among the positives of P and U together.
+    scores_ : Scores
+        The out-of-fold log odds of both samples.
     """
 
     def __init__(
@@ -60,35 +64,41 @@ class ElkanNotoPrior(ScorePrior):
         super().__init__(estimator, n_folds=n_folds, scenario=scenario, random_state=random_state)
         self.estimates = estimates
 
-    def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+    def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> Scores:  # noqa: ARG002
         if self.estimates not in ESTIMATES:
             raise ValueError(f"estimates={self.estimates!r} is not known; use one of {list(ESTIMATES)}.")
         model = make_pipeline(StandardScaler(), LogisticRegression()) if self.estimator is None else self.estimator
         if not hasattr(model, "predict_proba"):
-            raise ValueError(f"{type(model).__name__} has no predict_proba, which this method needs.")
-        self.scores_ = honest_scores(pu, model, self.n_folds, None, rng)
-        self.c_ = label_frequency(self.scores_, self.estimates)
-        return self._share(self.scores_)
+            raise ValueError(
+                f"{type(model).__name__} has no predict_proba, which this method needs; use a classifier that has it, "
+                "or wrap it in sklearn's CalibratedClassifierCV."
+            )
+        scores = held_out_scores(model, Table.of(pu).folds(check_n_folds(self.n_folds)))
+        self.c_ = label_frequency(scores, self.estimates)
+        return scores
 
     def _share(self, scores: Scores) -> float:
         c = label_frequency(scores, self.estimates)
-        n_labelled, n_unlabeled = scores.positive_weights.sum(), scores.unlabeled_weights.sum()
-        return float(np.clip(n_labelled * (1 - c) / c / n_unlabeled, 0, 1))
+        return min(1.0, float(scores.positive_weights.sum() * (1 - c) / c / scores.unlabeled_weights.sum()))
 
 
 def label_frequency(scores: Scores, estimates: str) -> float:
-    """P(labelled | positive), in (0, 1], from out-of-fold log odds of being labelled."""
-    of_positive, of_unlabeled = _probability(scores.positive), _probability(scores.unlabeled)
-    c: float
-    if estimates == "e1":
-        c = np.average(of_positive, weights=scores.positive_weights)
-    elif estimates == "e2":
-        over_positives = of_positive @ scores.positive_weights
-        c = float(over_positives / (over_positives + of_unlabeled @ scores.unlabeled_weights))
-    else:
-        c = max(of_positive.max(), of_unlabeled.max())
-    return float(np.clip(c, 1e-9, 1))
+    """P(labelled | positive) in the table, from out-of-fold log odds of being labelled.
+
+    It is no smaller than the labelled share of the table: that would say that there are more positives than rows.
+    """
+    n_labelled, n_unlabeled = scores.positive_weights.sum(), scores.unlabeled_weights.sum()
+    estimate = np.nan_to_num(elkan_noto_estimate(scores, estimates))
+    return float(np.clip(estimate, n_labelled / (n_labelled + n_unlabeled), 1))
 
 
-def _probability(log_odds: FloatArray) -> FloatArray:
-    return 1 / (1 + np.exp(-log_odds))
+def elkan_noto_estimate(scores: Scores, name: str) -> float:
+    """Elkan and Noto's e1, e2 or e3 of P(labelled | positive) as they are; NaN where they are not defined."""
+    of_positive, of_unlabeled = expit(scores.positive), expit(scores.unlabeled)
+    if name == "e3":
+        return float(max(of_positive.max(), of_unlabeled.max()))
+    over_positive = float(of_positive @ scores.positive_weights)
+    if name == "e1":
+        return over_positive / float(scores.positive_weights.sum())
+    over_all = over_positive + float(of_unlabeled @ scores.unlabeled_weights)
+    return over_positive / over_all if over_all > 0 else np.nan

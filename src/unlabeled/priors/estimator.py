@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -47,6 +48,14 @@ class PriorEstimator(PUInput, BaseEstimator):
         self.prior_ = float(self._to_population(self._unlabeled_share(pu, check_random_state(self.random_state))))
         return self
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Interval of the prior at a confidence level.
+
+        It tells the noise of the estimate. Where irreducibility is in doubt the estimate is an upper bound of the
+        prior, and then so is this interval: nothing in the data can say how far below the prior lies.
+        """
+        raise NotImplementedError
+
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         """Share of positives among the unlabeled rows, in [0, 1]."""
         raise NotImplementedError
@@ -54,3 +63,17 @@ class PriorEstimator(PUInput, BaseEstimator):
     def _to_population(self, share: float | FloatArray) -> float | FloatArray:
         """From the share among unlabeled rows to the prior of the population."""
         return self.labelled_share_ + (1 - self.labelled_share_) * share
+
+
+def check_level(level: float) -> float:
+    """Refuse what is not a confidence level."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
+    return level
+
+
+def check_n_draws(n_draws: object) -> int:
+    """Refuse what is not a number of draws."""
+    if not (isinstance(n_draws, Integral) and int(n_draws) >= 2):
+        raise ValueError(f"n_draws must be a whole number of 2 or more; got {n_draws!r}.")
+    return int(n_draws)

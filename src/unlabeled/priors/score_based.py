@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from unlabeled.priors.estimator import PriorEstimator
-from unlabeled.priors.scores import Scores, honest_scores
+from unlabeled.priors.cross_fitting import Table, check_can_score, check_n_folds, held_out_scores
+from unlabeled.priors.estimator import PriorEstimator, check_level, check_n_draws
+from unlabeled.priors.scar import evidence_against_scar, warn_unless_scar
+from unlabeled.priors.scores import Scores, wmmd_scores
 from unlabeled.samples import PUSample
 
 
@@ -20,13 +22,13 @@ class ScorePrior(PriorEstimator):
     estimator : scikit-learn classifier or None, default=None
         Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
     n_folds : int, default=5
-        Folds of the cross-fitting.
+        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     max_evaluations : int or None, default=20000
         At most so many rows of each sample are scored by the WMMD. All stay in the sums.
     random_state : int, RandomState or None, default=0
-        For the folds, the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
 
     Attributes
     ----------
@@ -56,17 +58,45 @@ class ScorePrior(PriorEstimator):
 
         It tells the noise of the estimate. If the classes are not irreducible the estimate is an upper bound of the
         prior, and then so is this interval: nothing in the data can say how far below the prior lies.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        n_draws : int, default=200
+            How often scores are redrawn.
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
+        check_level(level)
         rng = check_random_state(self.random_state)
-        shares = np.array([self._share(self.scores_.resample(rng)) for _ in range(n_draws)])
+        shares = np.array([self._share(self.scores_.resample(rng)) for _ in range(check_n_draws(n_draws))])
         low, high = np.quantile(self._to_population(shares), [(1 - level) / 2, (1 + level) / 2])
         return float(low), float(high)
 
+    def scar_p_value(self, prior: float) -> float:
+        """How probable the scores are if labels were given completely at random and the prior is this or more.
+
+        Near 0, one of the two is wrong: the positives are not labelled at random, or the prior is smaller. A value
+        that is not small proves nothing: most ways of labelling that are not random leave no trace. Scores are taken to
+        be independent of the rows they are of, as honest ones nearly are: read 0.001, not 0.01, as a contradiction.
+        """
+        if not self.labelled_share_ <= prior <= 1:
+            raise ValueError(
+                f"prior must lie between {self.labelled_share_:.6g}, the labelled share of the population, and 1; got "
+                f"{prior!r}."
+            )
+        share = (prior - self.labelled_share_) / (1 - self.labelled_share_)
+        return evidence_against_scar(self.scores_, share * self.scores_.unlabeled_weights.sum()).p_value
+
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
-        self.scores_ = honest_scores(pu, self.estimator, self.n_folds, self.max_evaluations, rng)
+        self.scores_ = self._honest_scores(pu, rng)
+        warn_unless_scar(self.scores_)
         return self._share(self.scores_)
+
+    def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> Scores:
+        """Cross-fitted scores of the classifier, or leave-one-out WMMD scores where there is none."""
+        if self.estimator is None:
+            return wmmd_scores(pu, self.max_evaluations, rng)
+        check_can_score(self.estimator)
+        return held_out_scores(self.estimator, Table.of(pu).folds(check_n_folds(self.n_folds)))
 
     def _share(self, scores: Scores) -> float:
         """Share of positives among the unlabeled rows, from scores."""

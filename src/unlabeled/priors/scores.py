@@ -1,19 +1,15 @@
-"""Honest one-dimensional scores of positives and unlabeled rows, for the estimators that work on scores.
+"""Honest one-dimensional scores of positives and unlabeled rows: a row takes no part in its own score.
 
-A row takes no part in its own score: leave-one-out for the WMMD score, cross-fitting for any scikit-learn classifier.
-Here the denominator of the WMMD score is always the unlabeled sample alone: the estimators ask for the share among it.
+Here are leave-one-out WMMD scores; those of any scikit-learn classifier are in `unlabeled.priors.cross_fitting`.
+The denominator of the WMMD score is always the unlabeled sample alone: the estimators ask for the share among it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.validation import has_fit_parameter
 
 from unlabeled.kernels import FloatArray
 from unlabeled.samples import PUSample, Sample
@@ -35,19 +31,15 @@ class Scores:
     positive_weights: FloatArray
     unlabeled_weights: FloatArray
 
+    def mapped(self, slope: float, intercept: float) -> Scores:
+        """Scores on another scale."""
+        positive, unlabeled = (slope * values + intercept for values in (self.positive, self.unlabeled))
+        return Scores(positive, unlabeled, self.positive_weights, self.unlabeled_weights)
+
     def resample(self, rng: np.random.RandomState) -> Scores:
         """A bootstrap draw of the scores; rows themselves cannot be redrawn, since copies defeat leave-one-out."""
         p, u = (rng.randint(len(s), size=len(s)) for s in (self.positive, self.unlabeled))
         return Scores(self.positive[p], self.unlabeled[u], self.positive_weights[p], self.unlabeled_weights[u])
-
-
-def honest_scores(
-    pu: PUSample, estimator: Any, n_folds: int, max_evaluations: int | None, rng: np.random.RandomState
-) -> Scores:
-    """Cross-fitted scores of an estimator, or leave-one-out WMMD scores where it is None."""
-    if estimator is None:
-        return wmmd_scores(pu, max_evaluations, rng)
-    return cross_fitted_scores(pu, estimator, n_folds, rng)
 
 
 def wmmd_scores(pu: PUSample, max_evaluations: int | None, rng: np.random.RandomState) -> Scores:
@@ -60,9 +52,7 @@ def wmmd_scores(pu: PUSample, max_evaluations: int | None, rng: np.random.Random
     areas = [
         roc_auc_score(labels, scores, sample_weight=weights) for scores in np.hstack([found.positive, found.unlabeled])
     ]
-    best = int(
-        np.argmax(np.array(areas) > max(areas) - 1e-9)
-    )  # the widest kernel of those that rounding may tell apart
+    best = int(np.argmax(np.array(areas) > max(areas) - 1e-9))  # the widest kernel of those that rounding tells apart
     return Scores(found.positive[best], found.unlabeled[best], found.positive_weights, found.unlabeled_weights)
 
 
@@ -90,39 +80,3 @@ def median_sq_distance(sample: Sample, rng: np.random.RandomState) -> float:
         return 1.0
     share = np.cumsum(weights[order])
     return float(sq_dist[order[np.searchsorted(share, share[-1] / 2 * (1 - 1e-9))]])
-
-
-def cross_fitted_scores(pu: PUSample, estimator: Any, n_folds: int, rng: np.random.RandomState) -> Scores:
-    """Out-of-fold scores of a classifier of P against U; the estimator given is cloned and never fitted itself."""
-    rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])
-    labels = np.repeat([1, 0], [len(pu.positive), len(pu.unlabeled)])
-    weights = np.concatenate([pu.positive.weights, pu.unlabeled.weights])
-    scores = np.empty(len(rows))
-    n_folds = max(2, min(n_folds, len(pu.positive), len(pu.unlabeled)))
-    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(rows, labels):
-        scores[test] = score_of(_fitted(estimator, rows[train], labels[train], weights[train]), rows[test])
-    n_positive = len(pu.positive)
-    return Scores(scores[:n_positive], scores[n_positive:], weights[:n_positive], weights[n_positive:])
-
-
-def _fitted(estimator: Any, rows: FloatArray, labels: np.ndarray, weights: FloatArray) -> Any:
-    model = clone(estimator)
-    if (weights == 1).all():
-        return model.fit(rows, labels)
-    if not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"{type(model).__name__} does not take sample_weight; use one that does, or leave weights out."
-        )
-    return model.fit(rows, labels, sample_weight=weights)
-
-
-def score_of(model: Any, rows: FloatArray) -> FloatArray:
-    """The log odds of P against U as a fitted classifier sees them, or its decision function."""
-    if hasattr(model, "predict_proba"):
-        positive = np.clip(model.predict_proba(rows)[:, 1], 1e-12, 1 - 1e-12)
-        return np.asarray(np.log(positive) - np.log1p(-positive))
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(rows), dtype=np.float64)
-    raise ValueError(
-        f"{type(model).__name__} has neither predict_proba nor decision_function; use a classifier that can score rows."
-    )
