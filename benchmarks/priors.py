@@ -69,13 +69,17 @@ def read(results: Path) -> dict[Cell, Row]:
     if not results.exists():
         return {}
     with results.open(newline="") as file:
-        lines = [line for line in csv.reader(file) if len(line) == 8]  # an interrupt may leave part of a line
+        # An interrupt may leave part of a line.
+        lines = [line for line in csv.reader(file) if len(line) == 8 and all(line)]
     cells = ((Cell(m, int(d), float(p), float(s), int(n)), rest) for m, d, p, s, n, *rest in lines)
     return {cell: Row(cell, float(rest[0]), float(rest[1]), int(rest[2])) for cell, rest in cells}
 
 
 def append(results: Path, row: Row) -> None:
+    is_cut = results.exists() and results.read_bytes()[-1:] not in {b"\n", b""}
     with results.open("a", newline="") as file:
+        if is_cut:
+            file.write("\n")
         csv.writer(file).writerow([*row.cell, row.estimate, f"{row.seconds:.3f}", row.warned])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -23,6 +23,7 @@ from unlabeled.kernels import PAPER_GAMMAS, RBF, Inverse
 from unlabeled.samples import SCENARIOS
 from unlabeled.score import witness
 from unlabeled.selection import SELECTIONS
+from unlabeled.thresholds import CALIBRATING, Costs, TargetPrecision, TargetRecall
 
 PRIOR_OF_ONE = "ignore:The density-based prior came out as 1"
 
@@ -41,15 +42,17 @@ def model(data):
 
 
 @pytest.mark.filterwarnings(PRIOR_OF_ONE)
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")  # all positives of these tables are labelled
 @parametrize_with_checks(
     [
         WMMDClassifier(),
-        WMMDClassifier(prior=0.5),
-        WMMDClassifier(prior=0.3, kernel="inverse"),
         WMMDClassifier(kernel="inverse"),
         WMMDClassifier(scenario="single-sample"),
-        WMMDClassifier(prior=0.5, engine="reference"),
-        WMMDClassifier(prior=0.5, gamma=0.3),
+        WMMDClassifier(threshold="prevalence"),
+        WMMDClassifier(prior=0.5, threshold="bayes"),
+        WMMDClassifier(prior=0.3, threshold="bayes", kernel="inverse", engine="reference"),
+        WMMDClassifier.paper(selection="loo"),
+        WMMDClassifier.paper(prior=0.5, selection="loo", gamma=0.3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -119,8 +122,8 @@ def test_predict_answers_in_the_spelling_of_y(data, model, unlabeled, positive):
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("prior", [0.35, 0.9, "density"])
 @pytest.mark.filterwarnings(PRIOR_OF_ONE)
-def test_score_threshold_decision_probability_and_class_agree(data, kernel, selection, scenario, prior):
-    model = WMMDClassifier(prior=prior, kernel=kernel, selection=selection, scenario=scenario, random_state=0)
+def test_the_papers_rule_and_probabilities(data, kernel, selection, scenario, prior):
+    model = WMMDClassifier.paper(prior, kernel=kernel, selection=selection, scenario=scenario, random_state=0)
     model.fit(data.X, data.y)
     score, decision, proba = (
         getattr(model, name)(data.test) for name in ("score_samples", "decision_function", "predict_proba")
@@ -136,16 +139,82 @@ def test_score_threshold_decision_probability_and_class_agree(data, kernel, sele
         np.testing.assert_array_equal(model.witness(data.test) > 0, decision > 0)
 
 
+def test_paper_names_what_the_paper_did(data):
+    model = WMMDClassifier.paper(0.5, random_state=3).fit(data.X, data.y)
+    assert model.scaling_.name == "none"
+    assert tuple(model.gammas_) == PAPER_GAMMAS
+    assert len(model.sample_.positive) == 80
+    assert model.calibration_ is None
+    assert WMMDClassifier.paper(0.5, refit=True).refit
+    np.testing.assert_array_equal(model.priors_, 0.5)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("prior", [0.3, 0.8, "auto", "best-bin"])
+@pytest.mark.parametrize("threshold", CALIBRATING)
+def test_score_threshold_decision_probability_and_class_agree(data, scenario, prior, threshold):
+    model = WMMDClassifier(prior, scenario=scenario, threshold=threshold).fit(data.X, data.y)
+    score, decision, proba = (
+        getattr(model, name)(data.test) for name in ("score_samples", "decision_function", "predict_proba")
+    )
+    np.testing.assert_array_equal(decision, score - model.threshold_)
+    np.testing.assert_array_equal(model.predict(data.test) == 1, decision > 0)
+    np.testing.assert_array_equal(proba[:, 1] > 0.5, decision > 0)
+    np.testing.assert_array_equal(proba.sum(axis=1), 1)
+    assert (proba >= 0).all()
+    assert (np.diff(proba[np.argsort(score), 1]) >= 0).all()
+    np.testing.assert_array_equal(model.witness(data.test) > 0, decision > 0)
+
+
+@pytest.mark.parametrize("threshold", [0.1, Costs(3, 1), TargetRecall(0.9), TargetPrecision(0.7)])
+def test_a_decision_policy_leaves_probabilities_alone(data, threshold):
+    policy = WMMDClassifier(0.5, threshold=threshold).fit(data.X, data.y)
+    default = WMMDClassifier(0.5).fit(data.X, data.y)
+    np.testing.assert_array_equal(policy.predict_proba(data.test), default.predict_proba(data.test))
+    np.testing.assert_array_equal(policy.predict(data.test) == 1, policy.decision_function(data.test) > 0)
+    assert policy.threshold_ != default.threshold_
+
+
 def test_attributes(model):
     assert model.engine_ == "numba"
-    assert model.gamma_ in PAPER_GAMMAS
-    assert model.risks_.shape == (5,)
-    assert model.gamma_ == model.gammas_[np.argmin(model.risks_)]
+    assert len(model.gammas_) == len(model.criteria_) == 12
+    assert model.gamma_ == model.gammas_[np.argmax(model.criteria_)]
     assert model.prior_ == 0.5
+    assert model.prior_estimator_ is None
     assert model.n_features_in_ == 2
+    assert model.scores_.positive.shape == (100,)
+    assert [len(rows) for rows in model.scored_rows_] == [100, 400]
 
 
-def test_witness_is_the_papers_optimizer(data, model):
+def test_an_estimated_prior_comes_with_an_interval(data):
+    model = WMMDClassifier().fit(data.X, data.y)
+    low, high = model.prior_estimator_.interval(n_draws=50)
+    assert 0 < low <= model.prior_ <= high < 1
+
+
+def test_features_in_any_units_give_the_same_classifier(data):
+    """Standardised units do not see the scale of a feature; and the choice of units sees that it should not count."""
+    factors = np.array([1.0, 1000.0])
+    plain = WMMDClassifier(0.5, scale="standard").fit(data.X, data.y)
+    scaled = WMMDClassifier(0.5, scale="standard").fit(data.X * factors, data.y)
+    np.testing.assert_allclose(
+        scaled.decision_function(data.test * factors), plain.decision_function(data.test), atol=1e-6
+    )
+    assert WMMDClassifier(0.5).fit(data.X * factors, data.y).scaling_.name == "standard"
+
+
+def test_units_are_kept_where_they_carry_the_information(rng):
+    """Twenty features of tiny variance that say nothing, and two that do."""
+
+    def draw(n, sign):
+        return np.hstack([rng.normal(1.5 * sign, 1, (n, 2)), 0.05 * rng.normal(size=(n, 20))])
+
+    X, y = np.vstack([draw(60, 1), draw(150, 1), draw(150, -1)]), np.repeat([1, 0], [60, 300])
+    assert WMMDClassifier(0.5).fit(X, y).scaling_.name == "none"
+
+
+def test_witness_is_the_papers_optimizer(data):
+    model = WMMDClassifier.paper(0.5, selection="loo").fit(data.X, data.y)
     expected = witness(data.positive, data.unlabeled, 1.0, gamma=model.gamma_).f(data.test)
     np.testing.assert_allclose(model.witness(data.test), expected, atol=1e-12)
 
@@ -170,23 +239,27 @@ def test_the_score_needs_no_prior(data):
 
 def test_leave_one_out_has_no_randomness(data):
     first, second = (WMMDClassifier(random_state=seed).fit(data.X, data.y) for seed in (0, 1))
-    np.testing.assert_array_equal(first.risks_, second.risks_)
+    np.testing.assert_array_equal(first.criteria_, second.criteria_)
+    np.testing.assert_array_equal(first.decision_function(data.test), second.decision_function(data.test))
 
 
 def test_holdout_keeps_four_fifths_unless_refitted(data):
-    options = {"prior": 0.5, "selection": "holdout", "random_state": 0}
-    kept, refitted = (WMMDClassifier(refit=refit, **options).fit(data.X, data.y) for refit in (False, True))
+    options = {"prior": 0.5, "random_state": 0}
+    kept, refitted = (WMMDClassifier.paper(refit=refit, **options).fit(data.X, data.y) for refit in (False, True))
     assert (len(kept.sample_.positive), len(kept.sample_.unlabeled)) == (80, 320)
     assert (len(refitted.sample_.positive), len(refitted.sample_.unlabeled)) == (100, 400)
-    np.testing.assert_array_equal(kept.risks_, refitted.risks_)
+    np.testing.assert_array_equal(kept.criteria_, refitted.criteria_)
 
 
 def test_evaluations_are_bounded(data):
     few = WMMDClassifier(prior=0.5, max_evaluations=50, random_state=0).fit(data.X, data.y)
-    assert np.allclose(few.risks_ * 50 % 1, 0) or np.allclose(few.risks_ * 50 % 1, 1)  # rates of 50 rows
+    assert [len(rows) for rows in few.scored_rows_] == [50, 50]
     assert len(few.sample_.unlabeled) == 400
+    every = WMMDClassifier(prior=0.5, gamma=few.gamma_, scale=few.scaling_.name).fit(data.X, data.y).scores_
+    np.testing.assert_allclose(few.scores_.unlabeled, every.unlabeled[few.scored_rows_[1]], atol=1e-12)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 10_000), st.sampled_from(SCENARIOS), st.sampled_from(["rbf", "inverse"]))
 def test_weights_are_repetitions(seed, scenario, kernel):
     rng = np.random.default_rng(seed)
@@ -194,8 +267,9 @@ def test_weights_are_repetitions(seed, scenario, kernel):
     options = {"prior": 0.95, "scenario": scenario, "kernel": kernel}
     weighted = WMMDClassifier(**options).fit(X, y, sample_weight=counts)
     repeated = WMMDClassifier(**options).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
-    np.testing.assert_allclose(weighted.risks_, repeated.risks_, atol=1e-12)
-    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(weighted.criteria_, repeated.criteria_, atol=1e-12)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-7)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-7)
 
 
 def test_weights_of_zero_leave_rows_out(data):
@@ -209,11 +283,15 @@ def test_single_sample_prior_speaks_of_the_whole_population():
     """One sample, most of its positives labelled: the prior is P(y=1) of labelled and unlabeled rows together."""
     data = make_gaussians(1, 4000, 4000, prior=0.4, separation=3.0, random_state=0)
     labelled = data.unlabeled_truth & (np.random.RandomState(0).uniform(size=4000) < 0.75)
-    model = WMMDClassifier(prior=0.4, gamma=0.4, scenario="single-sample").fit(data.unlabeled, labelled)
-    probability = model.predict_proba(data.test)[:, 1]
-    assert probability.mean() == pytest.approx(0.4, abs=0.02)
-    wrong = WMMDClassifier(prior=0.4, gamma=0.4).fit(data.unlabeled, labelled)
-    assert abs(wrong.predict_proba(data.test)[:, 1].mean() - 0.4) > 0.02
+    for make in (WMMDClassifier.paper, WMMDClassifier):
+        options = {"gamma": 0.4, "selection": "loo"} if make is WMMDClassifier.paper else {}
+        model = make(0.4, scenario="single-sample", **options).fit(data.unlabeled, labelled)
+        assert model.predict_proba(data.test)[:, 1].mean() == pytest.approx(0.4, abs=0.02)
+        wrong = make(0.4, **options).fit(data.unlabeled, labelled)
+        assert abs(wrong.predict_proba(data.test)[:, 1].mean() - 0.4) > 0.02
+    estimated = WMMDClassifier(scenario="single-sample").fit(data.unlabeled, labelled)
+    assert estimated.prior_ == pytest.approx(0.4, abs=0.03)
+    assert np.mean((estimated.predict(data.test) == 1) == data.test_truth) > 0.92  # the Bayes classifier has 0.937
 
 
 def test_estimated_prior_is_not_below_the_labelled_share(data):
@@ -227,7 +305,7 @@ def test_accuracy_on_the_papers_gaussians(selection, expected):
     accuracies = []
     for seed in range(100):
         data = make_gaussians(random_state=seed)
-        model = WMMDClassifier(prior=0.5, selection=selection, random_state=seed).fit(data.X, data.y)
+        model = WMMDClassifier.paper(0.5, selection=selection, random_state=seed).fit(data.X, data.y)
         accuracies.append(np.mean((model.predict(data.test) == 1) == data.test_truth))
     assert np.mean(accuracies) == pytest.approx(expected, abs=0.005)
 
@@ -235,13 +313,32 @@ def test_accuracy_on_the_papers_gaussians(selection, expected):
 def test_density_prior_on_the_papers_gaussians_is_too_large():
     """The figure in docs/method.md: 0.62 on average where the prior is 0.5."""
     draws = [make_gaussians(random_state=seed) for seed in range(100)]
-    assert np.mean([WMMDClassifier().fit(data.X, data.y).prior_ for data in draws]) == pytest.approx(0.62, abs=0.01)
+    priors = [WMMDClassifier.paper(selection="loo").fit(data.X, data.y).prior_ for data in draws]
+    assert np.mean(priors) == pytest.approx(0.62, abs=0.01)
 
 
-def test_two_moons():
+@pytest.mark.parametrize(("prior", "expected"), [(0.5, 0.97), ("auto", 0.93)])
+def test_two_moons(prior, expected):
     data = make_two_moons(50, 1000, 1000, random_state=0)
-    model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
-    assert np.mean((model.predict(data.test) == 1) == data.test_truth) > 0.93
+    model = WMMDClassifier(prior).fit(data.X, data.y)
+    assert np.mean((model.predict(data.test) == 1) == data.test_truth) > expected
+
+
+@pytest.mark.parametrize("prior", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("known", [True, False])
+def test_probabilities_are_calibrated(prior, known):
+    """Expected calibration error in 15 bins of equal mass; ``prior * ratio`` is at .12 to .29 on these."""
+    errors = []
+    for seed in range(3):
+        data = make_gaussians(1000, 4000, 20_000, prior=prior, random_state=seed)
+        model = WMMDClassifier(prior if known else "auto", max_evaluations=2000, random_state=0).fit(data.X, data.y)
+        errors.append(calibration_error(model.predict_proba(data.test)[:, 1], data.test_truth))
+    assert np.mean(errors) <= 0.05
+
+
+def calibration_error(probability, truth, n_bins=15):
+    bins = np.array_split(np.argsort(probability, kind="stable"), n_bins)
+    return sum(len(rows) * abs(probability[rows].mean() - truth[rows].mean()) for rows in bins) / len(truth)
 
 
 # --- input that must work ---
@@ -256,11 +353,12 @@ def test_one_feature_constant(data):
 @pytest.mark.parametrize("kernel", ["rbf", "inverse"])
 def test_all_rows_identical(kernel):
     X, y = np.ones((20, 3)), np.repeat([1, 0], 10)
-    model = WMMDClassifier(prior=0.5, kernel=kernel).fit(X, y)
-    np.testing.assert_array_equal(model.score_samples(X), 0)
-    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+    for threshold in CALIBRATING:
+        model = WMMDClassifier(0.5, kernel=kernel, threshold=threshold).fit(X, y)
+        np.testing.assert_array_equal(model.score_samples(X), 0)
+        np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=1e-6)
     with pytest.warns(UserWarning, match="came out as 1"):
-        assert WMMDClassifier(kernel=kernel).fit(X, y).prior_ == 1
+        assert WMMDClassifier("density", kernel=kernel).fit(X, y).prior_ == 1
 
 
 def test_a_single_row_at_predict(data, model):
@@ -315,6 +413,12 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
         (X, Y, {"gamma": np.nan}, "positive and finite"),
         (X, Y, {"gamma": []}, "non-empty"),
         (X, Y, {"gamma": "scale"}, "not a number"),
+        (X, Y, {"scale": "robust"}, "auto.*standard.*none"),
+        (X, Y, {"criterion": "auc"}, "likelihood.*risk"),
+        (X, Y, {"calibration": "platt"}, "monotone.*ratio"),
+        (X, Y, {"threshold": "median"}, "calibrated.*prevalence.*bayes"),
+        (X, Y, {"threshold": np.nan}, "calibrated.*prevalence.*bayes"),
+        (X, Y, {"threshold": True}, "calibrated.*prevalence.*bayes"),
         (X, Y, {"kernel": "linear"}, "inverse.*rbf"),
         (X, Y, {"engine": "cuda"}, "numba.*reference"),
         (X, Y, {"selection": "cv"}, "loo.*holdout"),
@@ -380,7 +484,7 @@ def test_joblib_workers_do_not_multiply_threads():
 
 def test_fits_in_worker_processes_agree(data):
     def fit(seed):
-        return WMMDClassifier(prior=0.5, selection="holdout", random_state=seed).fit(data.X, data.y).risks_
+        return WMMDClassifier.paper(0.5, random_state=seed).fit(data.X, data.y).criteria_
 
     serial = [fit(seed) for seed in range(3)]
     parallel = joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(seed) for seed in range(3))

@@ -215,6 +215,36 @@ def test_score_threshold_decision_probability_and_class_agree(data, scenario, ru
         assert model.threshold_ == pytest.approx(-np.log(2 * model.prior_))
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_sizes_are_those_of_the_rows_fitted_on(scenario):
+    """Of 6 and 21 rows a split keeps 4 and 16; where g is known, all else follows from it and these."""
+    X, y = np.full((27, 1), 0.4), np.repeat([1, 0], [6, 21])
+    model = ElkanNotoClassifier(Told(), n_folds=None, scenario=scenario, random_state=0).fit(X, y)
+    assert model.c_ == pytest.approx(0.4)
+    ratio, prior = {"case-control": (4 * 0.4 / 0.6, 1.5 / 4), "single-sample": (5 * 0.4, 1 / 2)}[scenario]
+    assert model.score_samples(X) == pytest.approx(np.log(ratio))
+    assert model.prior_ == pytest.approx(prior)
+    known = ElkanNotoClassifier(Told(), prior=0.5, n_folds=None, scenario=scenario, random_state=0).fit(X, y)
+    assert known.c_ == pytest.approx(4 / 12 if scenario == "case-control" else 0.4)
+    plain = ElkanNotoClassifier(Told(), n_folds=None, scenario=scenario, rule="plain", random_state=0).fit(X, y)
+    ratio = {"case-control": 3.5 * 0.4 / 0.6, "single-sample": 4.5 * 0.4}[scenario]
+    assert plain.score_samples(X) == pytest.approx(np.log(ratio))  # of the whole table, as its rule needs none
+
+
+@pytest.mark.parametrize("told", [0.0, 0.05, 1.0])
+@pytest.mark.parametrize("n_positive", [2, 3, 6])
+def test_a_split_implies_no_impossible_prior(told, n_positive):
+    X, y = np.full((25, 1), told), np.repeat([1, 0], [n_positive, 25 - n_positive])
+    for prior in (None, n_positive / 25):
+        model = ElkanNotoClassifier(Told(), prior=prior, n_folds=None, scenario="single-sample", random_state=0)
+        model.fit(X, y)
+        assert n_positive / 25 - 1e-12 <= model.prior_ <= 1
+        assert 0 < model.c_ <= 1
+    everything = ElkanNotoClassifier(Told(), n_folds=None, random_state=0).fit(X, y)
+    if told < 0.06:
+        assert everything.prior_ == pytest.approx(1)
+
+
 def test_the_paper_configuration(data):
     model = ElkanNotoClassifier.paper(random_state=0).fit(data.X, data.y)
     assert type(model.estimator_).__name__ == "LogisticRegressionCV"
@@ -273,6 +303,25 @@ def test_folds_deal_out_units_of_weight(weights, n_folds):
         repeated = deal(np.ones(int(weights.sum())), n_folds, np.random.RandomState(0))
         starts = np.cumsum(weights).astype(int) - weights.astype(int)
         np.testing.assert_allclose(dealt, np.add.reduceat(repeated, starts))
+
+
+@pytest.mark.parametrize("n_rows", [(1, 7), (7, 1), (2, 7), (10, 5)])
+def test_a_split_has_both_samples_on_both_sides(n_rows):
+    labelled, weights = np.repeat([True, False], n_rows), np.full(sum(n_rows), 3.0)
+    table = Table.of(split_samples(np.arange(float(sum(n_rows)))[:, None], labelled, np.log(weights)))
+    kept, held = table.split(np.random.RandomState(0))
+    for sample, n in zip((True, False), n_rows, strict=True):
+        of_kept, of_held = (set(part.place[part.labelled == sample]) for part in (kept, held))
+        assert len(of_held) == int(np.ceil(n / 5))
+        assert of_kept | of_held == set(np.flatnonzero(labelled == sample))
+        assert of_kept == of_held if n == 1 else not of_kept & of_held
+
+
+def test_one_positive_that_counts_twice_can_be_split(data):
+    X, y = np.concatenate([data.positive[:1], data.unlabeled]), np.repeat([1, 0], [1, 400])
+    model = ElkanNotoClassifier(LogisticRegression(), n_folds=None, random_state=0)
+    model.fit(X, y, sample_weight=np.where(y == 1, 2.0, 1.0))
+    assert 0 < model.c_ <= 1
 
 
 def test_a_deal_of_huge_weights_is_repeated():

@@ -366,7 +366,7 @@ print(peak() - before - sums.nbytes / 2**20)
 
 
 def run_python(code, **environment):
-    answer = subprocess.run(  # noqa: S603
+    answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
     assert answer.returncode == 0, answer.stderr

@@ -297,6 +297,20 @@ def test_a_damaged_entry_is_made_again(home, damage, monkeypatch):
     assert path.stat().st_size > 100
 
 
+def test_an_entry_that_cannot_be_read_now_is_kept(home, monkeypatch):
+    (home / "heart_scale").write_bytes(HEART)
+    load_libsvm("heart_scale", data_home=home)
+    kept = entries(home)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cache, "_open", refuse)
+        np.testing.assert_array_equal(load_libsvm("heart_scale", data_home=home).data, HEART_INDEXED)
+    assert entries(home) == kept
+
+
 def test_no_cache_is_no_reason_to_fail(home, platform_cache):
     (home / "heart_scale").write_bytes(HEART)
     platform_cache.mkdir()
@@ -323,7 +337,7 @@ def test_processes_that_load_at_once_agree(home):
     code = "from unlabeled.datasets import load_libsvm; print(load_libsvm('sonar_scale').data.sum())"
     environment = os.environ | {folders.DATA_HOME_VARIABLE: str(home), "XDG_CACHE_HOME": str(home / "xdg")}
     processes = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     answers = {process.communicate(timeout=60)[0] for process in processes}
@@ -472,7 +486,7 @@ def test_a_killed_download_is_not_taken_for_the_file(server, home):
         "download.check_beginning = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"  # all bytes are there by then
         f"load_libsvm('heart_scale', data_home={str(home)!r})"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == -9  # noqa: S603
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == -9
     (left,) = home.iterdir()
     assert left.name.endswith(".part")
     np.testing.assert_array_equal(load_libsvm("heart_scale", data_home=home).data, HEART_INDEXED)

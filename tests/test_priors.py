@@ -12,14 +12,16 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, WMMDClassifier
+from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier, WMMDClassifier
 from unlabeled.datasets import make_gaussians
 from unlabeled.priors import (
     PRIORS,
@@ -34,7 +36,7 @@ from unlabeled.priors import (
 from unlabeled.priors.best_bin import best_bin
 from unlabeled.priors.cross_fitting import Table, held_out_scores
 from unlabeled.priors.elkan_noto import label_frequency
-from unlabeled.priors.kernel_mean import project_on_simplex, widest_gap
+from unlabeled.priors.kernel_mean import project_on_simplex, thinned, widest_gap
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.priors.scar import evidence_against_scar
 from unlabeled.priors.score_based import ScorePrior
@@ -55,6 +57,12 @@ def scores(positive, unlabeled):
     return Scores(
         np.array(positive, float), np.array(unlabeled, float), np.ones(len(positive)), np.ones(len(unlabeled))
     )
+
+
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")  # all positives of these tables are labelled
+@parametrize_with_checks([*PRIORS.values(), BestBinPrior(LogisticRegression(), scenario="single-sample")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 @pytest.mark.parametrize("prior", [0.2, 0.6])
@@ -95,6 +103,14 @@ def test_every_classifier_takes_every_name(name):
         fitted = model.fit(data.X, data.y)
         assert 0 < fitted.prior_ <= 1
         assert set(fitted.predict(data.test)) <= {0, 1}
+
+
+def test_nnpu_takes_every_name(name):
+    pytest.importorskip("torch")
+    data = make_gaussians(60, 150, 50, prior=0.4, separation=3.0, random_state=0)
+    fitted = NNPUClassifier(prior=name, n_epochs=1, random_state=0).fit(data.X, data.y)
+    assert 0 < fitted.prior_ <= 1
+    assert set(fitted.predict(data.test)) <= {0, 1}
 
 
 def test_density_is_what_the_wmmd_classifier_uses():
@@ -163,6 +179,14 @@ def test_bad_intervals(prior):
             fitted.interval(level)
     with pytest.raises(ValueError, match="n_draws"):
         fitted.interval(n_draws=1)
+
+
+def test_no_interval_before_fit(name):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        clone(PRIORS[name]).interval()
+    if isinstance(PRIORS[name], ScorePrior):
+        with pytest.raises(NotFittedError, match="not fitted"):
+            clone(PRIORS[name]).scar_p_value(0.3)
 
 
 def test_the_spread_of_halves_is_that_of_the_estimate():
@@ -264,6 +288,28 @@ def test_weights_are_repetitions_for_scores():
         assert DedpulPrior(method=method)._share(weighted) == pytest.approx(DedpulPrior(method=method)._share(repeated))
     for estimates in ("e1", "e2", "e3"):
         assert label_frequency(weighted, estimates) == pytest.approx(label_frequency(repeated, estimates))
+
+
+@pytest.mark.parametrize("prior", [BestBinPrior(), DedpulPrior(), DedpulPrior(method="em")], ids=str)
+@pytest.mark.parametrize("scale", [1e-10, 1e10])
+def test_scores_may_have_any_scale(prior, scale, rng):
+    found = scores(rng.normal(3, 1, 100), np.r_[rng.normal(3, 1, 90), rng.normal(0, 1, 210)])
+    scaled = found.mapped(scale, 0.0)
+    assert prior._share(scaled) == pytest.approx(prior._share(found), abs=1e-3)
+    evidence = [evidence_against_scar(values, 150).p_value for values in (found, scaled)]
+    assert evidence[1] == pytest.approx(evidence[0])
+    assert evidence[0] < 1
+
+
+def test_scores_that_differ_by_rounding_are_equal(rng):
+    """Also beside a row far out, which must not make all others equal."""
+    few = np.r_[rng.choice([0.0, 1.0, 2.0], 400), 1e12]
+    rounded = few * (1 + 1e-15 * rng.choice([-1, 0, 1], 401)) + 1e-16 * rng.choice([-1, 0, 1], 401)
+    exact, other = (scores(values[:100] + 1, values[100:]) for values in (few, rounded))
+    assert DedpulPrior()._share(other) == pytest.approx(DedpulPrior()._share(exact))
+    assert evidence_against_scar(other, 40) == evidence_against_scar(exact, 40)
+    apart = scores(np.ones(100), np.r_[np.ones(60), np.zeros(240), -1e12])
+    assert DedpulPrior()._share(apart) < 0.5
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
@@ -470,6 +516,32 @@ def test_kernel_means_of_many_rows_take_bounded_memory():
     assert fitted.prior_ == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "max_points", "kept"),
+    [
+        ((200, 20_000), 1000, (200, 800)),
+        ((20_000, 200), 1000, (800, 200)),
+        ((5_000, 20_000), 1000, (500, 500)),
+        ((5_000, 20_000), 1001, (500, 501)),
+        ((300, 700), 1000, (300, 700)),
+        ((1, 9), 4, (1, 3)),
+    ],
+)
+def test_the_smaller_sample_is_thinned_last(sizes, max_points, kept):
+    pu = PUSample(*(Sample(np.arange(float(n))[:, None]) for n in sizes))
+    found = thinned(pu, max_points, np.random.RandomState(0))
+    assert (len(found.positive), len(found.unlabeled)) == kept
+    for sample in (found.positive, found.unlabeled):
+        assert (np.diff(sample.rows[:, 0]) > 0).all()  # in their order, none twice
+
+
+@pytest.mark.parametrize("variant", ["km1", "km2"])
+def test_kernel_means_where_positives_are_few_among_many_rows(variant):
+    """In proportion, 10 of the 200 positives would remain, and the estimate would be 0.4 or more."""
+    data = make_gaussians(200, 20_000, 1, prior=0.3, n_features=5, separation=3.0, random_state=0)
+    assert KernelMeanPrior(variant, max_points=1000).fit(data.X, data.y).prior_ == pytest.approx(0.3, abs=0.09)
+
+
 # --- bad input ---
 
 
@@ -484,6 +556,9 @@ def test_kernel_means_of_many_rows_take_bounded_memory():
         (DedpulPrior(method="mode"), "ratio.*em"),
         (DedpulPrior(eta=0), "eta"),
         (DensityPrior(eta=1.5), "eta"),
+        (DensityPrior(max_evaluations=0), "max_evaluations.*above 0"),
+        (BestBinPrior(max_evaluations=2.5), "max_evaluations.*above 0"),
+        (DedpulPrior(max_evaluations="all"), "max_evaluations.*above 0"),
         (DensityPrior(gamma=-1.0), "gamma"),
         (ElkanNotoPrior(estimates="e4"), "e1.*e2.*e3"),
         (ElkanNotoPrior(LinearSVC()), "LinearSVC"),

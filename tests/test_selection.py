@@ -8,7 +8,16 @@ from unlabeled.kernels import PAPER_GAMMAS, as_gammas
 from unlabeled.priors import density_prior
 from unlabeled.samples import PUSample, Sample
 from unlabeled.score import Kernels, log_scores
-from unlabeled.selection import HonestScores, holdout_scores, loo_scores, misclassification_risks
+from unlabeled.selection import (
+    HonestScores,
+    averaged_with_neighbours,
+    first_of_best,
+    holdout_scores,
+    log_likelihoods,
+    loo_scores,
+    misclassification_risks,
+    ratio_log_likelihoods,
+)
 
 
 def test_risk_by_hand():
@@ -47,6 +56,34 @@ def test_risk_estimates_the_error_rate(scenario):
     risks = misclassification_risks(loo_scores(pu, kernels, None, np.random.RandomState(0)), np.full(5, 0.4))
     called = log_scores(data.test, pu, kernels) > -np.log(2 * 0.4)
     np.testing.assert_allclose(risks, (called != data.test_truth).mean(axis=1), atol=0.01)
+
+
+def test_likelihood_sees_order_only_and_the_ratios_own_its_scale(rng):
+    positive, unlabeled = rng.normal(1, 1, (1, 3000)), rng.normal(0, 1, (1, 3000))
+    log_ratio = [sample - 0.5 for sample in (positive, unlabeled)]  # of N(1, 1) to N(0, 1)
+    scales = np.array([0.2, 1.0, 5.0])[:, None]
+    scores = HonestScores(*(scales * sample for sample in log_ratio), np.ones(3000), np.ones(3000), 0.0)
+    likelihoods = log_likelihoods(scores)
+    np.testing.assert_allclose(likelihoods, likelihoods[0])
+    assert first_of_best(ratio_log_likelihoods(scores)) == 1
+    assert ratio_log_likelihoods(scores)[1] == pytest.approx(likelihoods[1], abs=0.01)
+
+
+def test_likelihood_prefers_the_better_score_at_a_high_prior(rng):
+    """Nearly all rows are positive: the order among them is noise, and must not decide."""
+    n = 4000
+    truth = rng.uniform(size=n) < 0.8
+    good = np.where(truth, 3.0, -3.0) + rng.normal(size=n)
+    positive = 3.0 + rng.normal(size=500)
+    bad_p, bad_u = positive + 3 * rng.normal(size=500), good + 3 * rng.normal(size=n)
+    scores = HonestScores(np.array([bad_p, positive]), np.array([bad_u, good]), np.ones(500), np.ones(n), 0.0)
+    assert first_of_best(log_likelihoods(scores)) == 1
+    assert first_of_best(log_likelihoods(scores, largest_ratio=1 / 0.8)) == 1
+
+
+def test_neighbours_are_averaged_and_the_first_of_equals_wins():
+    np.testing.assert_allclose(averaged_with_neighbours(np.array([0.0, 4.0, 0.0])), [1, 2, 1])
+    assert first_of_best(np.array([1.0, 1.0 + 1e-15, 0.5])) == 0
 
 
 def test_holdout_scores_a_fifth_against_the_rest():

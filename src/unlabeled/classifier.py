@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -11,35 +12,66 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from unlabeled.contract import PUClassifierMixin, two_columns
+from unlabeled.decision import CALIBRATIONS, ScoreDecisions
 from unlabeled.engines import select_engine
 from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_gammas, as_kernel
-from unlabeled.priors import PriorEstimator, as_prior_estimator, check_prior, density_prior, resolve_prior
+from unlabeled.priors import PriorEstimator, as_prior_estimator, check_prior, density_prior
+from unlabeled.priors.auto import AutoPrior
+from unlabeled.priors.scores import Scores
 from unlabeled.samples import PUSample
+from unlabeled.scaling import SCALINGS, Scaling, gamma_grid
 from unlabeled.score import Kernels, Witness, log_scores
-from unlabeled.selection import SELECTIONS, HonestScores, holdout_scores, loo_scores, misclassification_risks
+from unlabeled.selection import (
+    CRITERIA,
+    SELECTIONS,
+    HonestScores,
+    averaged_with_neighbours,
+    first_of_best,
+    holdout_scores,
+    log_likelihoods,
+    loo_scores,
+    misclassification_risks,
+)
+from unlabeled.thresholds import Policy, check_threshold
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 
-class WMMDClassifier(PUClassifierMixin, BaseEstimator):
-    """Closed-form classifier from positive and unlabeled data (Kwon, Kim, Sugiyama and Paik, 2020).
+class WMMDClassifier(ScoreDecisions, BaseEstimator):
+    """Closed-form classifier from positive and unlabeled data (after Kwon, Kim, Sugiyama and Paik, 2020).
 
-    A point is scored by the ratio of two kernel means, over the labelled positives and over the population, and is
-    called positive where the ratio exceeds ``1 / (2 prior)``. Nothing is trained: fitting chooses the kernel's gamma
-    from a grid, by the estimated error rate of the classifier it gives, and estimates the prior when it is not known.
+    A point is scored by the ratio of two kernel means, over the labelled positives and over the population. Nothing is
+    trained: fitting chooses the units of the features and the kernel's gamma, by leave-one-out scores of the data,
+    and from the same scores reads the prior, the threshold and the probabilities. `WMMDClassifier.paper` is the
+    configuration of the paper.
 
     Parameters
     ----------
-    prior : float in (0, 1), name or prior estimator, default="density"
-        P(y = 1) in the population. If it is known, give it. ``"density"`` estimates it by the paper's density-based
-        method, from the classifier's own scores (see Notes). ``"best-bin"``, ``"dedpul"``, ``"km1"``, ``"km2"``,
-        ``"elkan-noto"`` or an estimator of `unlabeled.priors` estimate it beforehand.
+    prior : float in (0, 1), name or prior estimator, default="auto"
+        P(y = 1) in the population. If it is known, give it. ``"auto"`` estimates it from the classifier's own scores
+        (`AutoPrior`), ``"density"`` likewise by the paper's density-based method. ``"best-bin"``, ``"dedpul"``,
+        ``"km1"``, ``"km2"``, ``"elkan-noto"`` or an estimator of `unlabeled.priors` estimate it beforehand.
     kernel : {"rbf", "inverse"} or a kernel, default="rbf"
-        ``exp(-gamma |x - y|^2)`` or ``gamma / (gamma + |x - y|^2)``. Distances are in the units of the data: scale it.
-    gamma : float or sequence of floats, default=(1, 0.4, 0.2, 0.1, 0.05)
-        One gamma, or the grid to choose from. Of equal risks the first in the grid wins.
+        ``exp(-gamma |x - y|^2)`` or ``gamma / (gamma + |x - y|^2)``.
+    gamma : "auto", float or sequence of floats, default="auto"
+        One gamma, or the grid to choose from; of equals the first wins. "auto": 12 gammas around one over the median
+        squared distance of the population's rows.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Units of the features. "standard": mean 0 and variance 1 in the population. "none": as they are. "auto":
+        whichever of the two scores better, if ``gamma`` is "auto"; "none" if you give gammas.
+    criterion : {"likelihood", "risk"}, default="likelihood"
+        What is chosen by: how well the score tells positives from the population, whatever its scale, or the paper's
+        estimated error rate at the threshold 1 / (2 prior).
+    threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
+        What the score must exceed. "calibrated": where the recalibrated P(y = 1 | x) is 1/2. "prevalence": such that as
+        many of the population are called positive as the prior says. "bayes": ratio above 1 / (2 prior), the paper's
+        rule. A number: the log ratio itself. `Costs`, `TargetRecall`, `TargetPrecision` of `unlabeled.thresholds`:
+        what you want to have.
+    calibration : {"monotone", "ratio"}, default="monotone"
+        Probabilities recalibrated from the honest scores, or the paper's ``prior * ratio`` cut off at 1.
     selection : {"loo", "holdout"}, default="loo"
-        What gamma and an unknown prior are judged by: leave-one-out scores of all the data, or the paper's 80/20
-        random split, after which the classifier keeps the 80 %.
+        Where honest scores come from: each row against all others, or the paper's 80/20 random split, after which the
+        classifier keeps the 80 %.
     refit : bool, default=False
         With ``selection="holdout"``, use all of the data for the classifier once gamma is chosen.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -48,8 +80,8 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
         the population.
     engine : {"auto", "numba", "reference"}, default="auto"
         How the kernel sums are computed, never what they are.
-    max_evaluations : int or None, default=20000
-        At most so many rows of each sample, chosen at random, are scored to choose gamma. All stay in the sums.
+    max_evaluations : int or None, default=10000
+        At most so many rows of each sample, chosen at random, are given honest scores. All stay in the sums.
     random_state : int, RandomState or None, default=None
         Used by the random split, and by the choice of rows beyond ``max_evaluations``.
     n_jobs : int or None, default=None
@@ -60,26 +92,39 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
     classes_ : array of shape (2,)
         The value that marks unlabeled rows, and the larger one, that marks positives. `predict` answers in them.
     prior_ : float
-        The prior in use: as given, or as estimated for ``gamma_``.
+        The prior in use: as given, or as estimated.
+    prior_estimator_ : prior estimator or None
+        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
     gamma_ : float
         The chosen gamma.
-    gammas_, risks_, priors_ : arrays of shape (n_gammas,)
-        The grid, each gamma's estimated error rate, and the prior that went into it.
+    scaling_ : Scaling
+        The chosen units; ``scaling_.name`` is "standard" or "none".
+    gammas_, criteria_ : arrays of shape (n_gammas,)
+        The grid in these units, and what each gamma was judged by: larger is better (a risk with its sign changed).
+    priors_ : array of shape (n_gammas,)
+        The prior that went into each gamma's risk, with ``criterion="risk"`` only.
     threshold_ : float
-        What `score_samples` is compared with: ``-log(2 prior_)``.
+        What `score_samples` is compared with.
+    calibration_ : Calibration or None
+        P(y = 1 | score); None where it is ``prior * ratio``.
+    scores_ : Scores
+        The honest scores of positives and unlabeled rows at the chosen gamma.
+    scored_rows_ : tuple of two arrays or None
+        Which positives and which unlabeled rows these are, counted within their sample; None after a hold-out.
     engine_ : str
         The engine in use.
     sample_ : PUSample
-        The labelled positives and the unlabeled rows that the score is made of.
+        The labelled positives and the unlabeled rows that the score is made of, in the chosen units.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
 
     Notes
     -----
-    With an unknown prior each gamma brings its own estimate into its own risk. The paper leaves this open;
-    ``docs/method.md`` compares this reading with the paper's table for an unknown prior. When the estimate reaches the
-    end of its range, 1, the threshold is ``log(1/2)`` and a warning says so.
+    ``docs/accuracy`` shows what each default is worth, and on which data it was chosen.
+
+    A known prior enters the likelihood as a bound of the ratio, 1 / prior. With a single gamma, or an unknown prior,
+    `score_samples` does not depend on the prior at all.
 
     ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
@@ -99,21 +144,29 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        prior: float | str | PriorEstimator = "density",
+        prior: float | str | PriorEstimator = "auto",
         *,
         kernel: str | Kernel = "rbf",
-        gamma: float | tuple[float, ...] = PAPER_GAMMAS,
+        gamma: str | float | tuple[float, ...] = "auto",
+        scale: str = "auto",
+        criterion: str = "likelihood",
+        threshold: Policy = "calibrated",
+        calibration: str = "monotone",
         selection: str = "loo",
         refit: bool = False,
         scenario: str = "case-control",
         engine: str = "auto",
-        max_evaluations: int | None = 20_000,
+        max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.prior = prior
         self.kernel = kernel
         self.gamma = gamma
+        self.scale = scale
+        self.criterion = criterion
+        self.threshold = threshold
+        self.calibration = calibration
         self.selection = selection
         self.refit = refit
         self.scenario = scenario
@@ -133,14 +186,23 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
     ) -> Self:
         """The configuration of the paper's appendix D.1; ``options`` override it.
 
-        Hold-out selection of gamma from {1, 0.4, 0.2, 0.1, 0.05} by the estimated error rate, the classifier keeping
-        80 % of the data, and the density-based prior where the prior is not given.
+        Features as they are, hold-out selection of gamma from {1, 0.4, 0.2, 0.1, 0.05} by the estimated error rate, the
+        classifier keeping 80 % of the data, the threshold 1 / (2 prior), and the density-based prior where the prior is
+        not given.
         """
-        settings: dict[str, Any] = {"gamma": PAPER_GAMMAS, "selection": "holdout"}
+        settings: dict[str, Any] = {
+            "gamma": PAPER_GAMMAS,
+            "scale": "none",
+            "criterion": "risk",
+            "threshold": "bayes",
+            "calibration": "ratio",
+            "selection": "holdout",
+            "max_evaluations": 20_000,
+        }
         return cls(prior, kernel=kernel, random_state=random_state, **(settings | options))
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> WMMDClassifier:
-        """Choose gamma, and the prior if it is not given.
+        """Choose units and gamma, and read prior, threshold and probabilities off the honest scores.
 
         Parameters
         ----------
@@ -153,79 +215,154 @@ class WMMDClassifier(PUClassifierMixin, BaseEstimator):
         pu = self._pu_sample(X, y, sample_weight)
         self._check_parameters(pu)
         self.engine_ = select_engine(self.engine)
-        self.gammas_ = as_gammas(self.gamma)
-
-        scores, kept = self._honest_scores(pu)
-        self.priors_ = self._priors(scores, pu)
-        self.risks_ = misclassification_risks(scores, self.priors_)
-        best = int(np.argmin(self.risks_))
-        self.gamma_, self.prior_ = float(self.gammas_[best]), float(self.priors_[best])
-        self.threshold_ = float(-np.log(2 * self.prior_))
-        self.sample_ = pu if self.refit else kept
+        self.prior_estimator_ = self._fitted_prior_estimator(pu)
+        candidates = self._candidates(pu)
+        chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
+        self._keep(chosen, pu)
+        self._read_scores(chosen.scores)
         self._witness: Witness | None = None
-        if self.prior_ == 1.0:
-            warnings.warn(
-                "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
-                "labelled positives as these are. Give the prior if you know it, or try larger gammas.",
-                stacklevel=2,
-            )
         return self
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
-        """Log of the ratio of the two kernel means: larger is more likely positive. It needs no prior."""
-        return self._log_scores(self._validated(X))
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Score less threshold: `predict` answers positive where this is above 0."""
-        return self.score_samples(X) - self.threshold_
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """P(y = 1 | x) in the second column, as ``prior * ratio`` cut off at 1, and its complement in the first.
-
-        Above 1/2 exactly where `predict` answers positive. Wide kernels pull the ratio to 1, so these probabilities
-        rank well and are calibrated poorly.
-        """
-        decision = self.decision_function(X)
-        return two_columns(np.exp(np.minimum(decision, np.log(2))) / 2, decision)
+        """Log of the ratio of the two kernel means: larger is more likely positive."""
+        rows = self._validated(X)
+        return log_scores(self.scaling_.apply(rows), self.sample_, self._kernels(self.gamma_))[0]
 
     def witness(self, X: ArrayLike) -> FloatArray:
         """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
 
-        It is the function of the unit ball that minimises the empirical hinge risk, up to the rounding of a sum of
-        kernels: far from all data it is 0, while `decision_function` still tells the sides apart.
+        It is the function of the unit ball that minimises the empirical hinge risk, the positives weighted by
+        ``exp(-threshold_)`` (2 prior, in the paper), up to the rounding of a sum of kernels: far from all data it is
+        0, while `decision_function` still tells the sides apart.
         """
         rows = self._validated(X)
         if self._witness is None:  # its norm takes all pairs of training rows, so it is made when first asked for
-            kernels = self._kernels(self.gamma_)
-            self._witness = Witness.of(self.sample_.positive, self.sample_.population, 2 * self.prior_, kernels)
-        return self._witness.f(rows)
+            weight, kernels = float(np.exp(-self.threshold_)), self._kernels(self.gamma_)
+            self._witness = Witness.of(self.sample_.positive, self.sample_.population, weight, kernels)
+        return self._witness.f(self.scaling_.apply(rows))
 
     def _check_parameters(self, pu: PUSample) -> None:
         as_kernel(self.kernel)
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection={self.selection!r} is not known; use one of {list(SELECTIONS)}.")
+        for name, accepted in (
+            ("selection", SELECTIONS),
+            ("criterion", CRITERIA),
+            ("calibration", CALIBRATIONS),
+            ("scale", ("auto", *SCALINGS)),
+        ):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value in accepted):
+                raise ValueError(f"{name}={value!r} is not known; use one of {list(accepted)}.")
+        check_threshold(self.threshold)
         if self.max_evaluations is not None and not (
             isinstance(self.max_evaluations, Integral) and self.max_evaluations >= 1
         ):
             raise ValueError(f"max_evaluations must be a whole number above 0, or None; got {self.max_evaluations!r}.")
-        if isinstance(self.prior, Real):
+        if isinstance(self.prior, Real) and not isinstance(self.prior, bool):
             check_prior(float(self.prior), pu)
-        else:
+        elif self.prior != "auto":
             as_prior_estimator(self.prior)
+
+    # --- choosing units and gamma ---
+
+    def _scalings(self) -> tuple[str, ...]:
+        if self.scale != "auto":
+            return (self.scale,)
+        return ("standard", "none") if self._automatic_grid() else ("none",)
+
+    def _automatic_grid(self) -> bool:
+        return isinstance(self.gamma, str) and self.gamma == "auto"
+
+    def _candidates(self, pu: PUSample) -> list[_Candidate]:
+        """Every choice of units, judged on the same rows."""
+        rng = check_random_state(self.random_state)
+        state = rng.get_state()
+        candidates = []
+        for name in self._scalings():
+            rng.set_state(state)
+            candidates.append(self._candidate(name, pu, rng))
+        return candidates
+
+    def _candidate(self, name: str, pu: PUSample, rng: np.random.RandomState) -> _Candidate:
+        scaling = SCALINGS[name](pu)
+        scaled = scaling.apply_to_samples(pu)
+        gammas = gamma_grid(scaled, as_kernel(self.kernel)) if self._automatic_grid() else as_gammas(self.gamma)
+        kernels = self._kernels(gammas)
+        if self.selection == "holdout":
+            scores, kept = holdout_scores(scaled, kernels, self.max_evaluations, rng)
+        else:
+            scores, kept = loo_scores(scaled, kernels, self.max_evaluations, rng), scaled
+        criteria, priors = self._criteria(scores, pu)
+        return _Candidate(scaling, gammas, scores, scaled if self.refit else kept, criteria, priors)
+
+    def _criteria(self, scores: HonestScores, pu: PUSample) -> tuple[FloatArray, FloatArray | None]:
+        """What each gamma is worth, larger is better; and the priors where they took part."""
+        if self.criterion == "risk":
+            priors = self._priors(scores, pu)
+            return -misclassification_risks(scores, priors), priors
+        largest_ratio = 1 / float(self.prior) if isinstance(self.prior, Real) else np.inf
+        criteria = log_likelihoods(scores, largest_ratio)
+        return (averaged_with_neighbours(criteria) if self._automatic_grid() else criteria), None
+
+    def _priors(self, scores: HonestScores, pu: PUSample) -> FloatArray:
+        """A prior for each gamma: estimates from the classifier's own scores depend on it."""
+        if self.prior == "density":
+            return np.maximum(density_prior(scores.positive, scores.positive_weights), pu.labelled_share)
+        return np.array([self._prior(scores, index, pu) for index in range(len(scores.positive))])
+
+    def _keep(self, chosen: _Candidate, pu: PUSample) -> None:
+        best = first_of_best(chosen.criteria)
+        self.scaling_, self.gammas_, self.criteria_ = chosen.scaling, chosen.gammas, chosen.criteria
+        self.gamma_, self.sample_ = float(chosen.gammas[best]), chosen.sample
+        self.scores_, self.scored_rows_ = _scores_of(chosen.scores, best), chosen.scores.rows
+        self.prior_ = self._prior(chosen.scores, best, pu)
+        if chosen.priors is not None:
+            self.priors_ = chosen.priors
+
+    # --- reading prior, threshold and probabilities off the scores ---
+
+    def _fitted_prior_estimator(self, pu: PUSample) -> PriorEstimator | None:
+        """The estimator asked for, where it works on rows or on scores of its own."""
+        if isinstance(self.prior, Real) or self.prior in ("auto", "density"):
+            return None
+        return as_prior_estimator(self.prior).set_params(scenario=self.scenario).fit_sample(pu)
+
+    def _prior(self, scores: HonestScores, index: int, pu: PUSample) -> float:
+        """The prior in use with one gamma of the grid."""
+        if isinstance(self.prior, Real):
+            return float(self.prior)
+        if self.prior == "density":
+            return float(self._priors(scores, pu)[index])
+        estimator = self.prior_estimator_
+        if self.prior == "auto" or estimator is None:
+            estimator = AutoPrior(scenario=self.scenario).fit_scores(_scores_of(scores, index), pu.labelled_share)
+            self.prior_estimator_ = estimator
+        return max(estimator.prior_, _TINY)  # a prior of 0 has no threshold
+
+    def _read_scores(self, scores: HonestScores) -> None:
+        if self.prior_ == 1.0 and self.prior == "density":
+            warnings.warn(
+                "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
+                "labelled positives as these are. Give the prior if you know it, or try larger gammas.",
+                stacklevel=3,
+            )
+        self._decide(scores.at(first_of_best(self.criteria_)))
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
         return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)
 
-    def _honest_scores(self, pu: PUSample) -> tuple[HonestScores, PUSample]:
-        rng = check_random_state(self.random_state)
-        if self.selection == "holdout":
-            return holdout_scores(pu, self._kernels(self.gammas_), self.max_evaluations, rng)
-        return loo_scores(pu, self._kernels(self.gammas_), self.max_evaluations, rng), pu
 
-    def _priors(self, scores: HonestScores, pu: PUSample) -> FloatArray:
-        if isinstance(self.prior, str) and self.prior == "density":
-            return np.maximum(density_prior(scores.positive, scores.positive_weights), pu.labelled_share)
-        return np.full(len(self.gammas_), resolve_prior(self.prior, pu))
+@dataclass(frozen=True)
+class _Candidate:
+    """One choice of units: the grid in them, its honest scores, and what each gamma is worth."""
 
-    def _log_scores(self, X: FloatArray) -> FloatArray:
-        return log_scores(X, self.sample_, self._kernels(self.gamma_))[0]
+    scaling: Scaling
+    gammas: FloatArray
+    scores: HonestScores
+    sample: PUSample
+    criteria: FloatArray
+    priors: FloatArray | None
+
+
+def _scores_of(scores: HonestScores, index: int) -> Scores:
+    """The scores of one gamma as the prior estimators take them."""
+    return Scores(scores.positive[index], scores.unlabeled[index], scores.positive_weights, scores.unlabeled_weights)

@@ -1,9 +1,14 @@
-"""Scores to choose gamma by, and the risk that chooses it (appendix D.1 of the paper).
+"""Scores to choose gamma by, and the two criteria that choose it, named as users name them.
 
-Two ways to get honest scores of the training data, named as users name them:
+Honest scores of the training data:
 
-- ``"holdout"``: the paper's. An 80/20 random split of each sample; the 20 % are scored against the 80 %.
 - ``"loo"``: every row is scored against all others. No randomness, no data spent.
+- ``"holdout"``: the paper's. An 80/20 random split of each sample; the 20 % are scored against the 80 %.
+
+Criteria:
+
+- ``"likelihood"``: how well the score tells positives from the population, whatever its scale. It needs no prior.
+- ``"risk"``: the paper's. The estimated error rate at the threshold 1 / (2 prior) (appendix D.1).
 """
 
 from __future__ import annotations
@@ -11,12 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_expit
 
+from unlabeled.isotonic import IsotonicRatio, ScoredSamples
 from unlabeled.kernels import FloatArray
 from unlabeled.samples import PUSample
 from unlabeled.score import Kernels, log_scores, loo_log_scores
 
 SELECTIONS = ("loo", "holdout")
+CRITERIA = ("likelihood", "risk")
 HOLDOUT_SHARE = 0.2
 
 
@@ -25,7 +34,8 @@ class HonestScores:
     """Log scores of positives and unlabeled rows that took no part in their own score, with their weights.
 
     ``positive`` (n_gammas, n_positive) and ``unlabeled`` (n_gammas, n_unlabeled). ``population_share`` is the share of
-    the population that the labelled positives make up: 0 in the case-control scenario.
+    the population that the labelled positives make up: 0 in the case-control scenario. ``rows`` says which rows of
+    each sample were scored, in leave-one-out.
     """
 
     positive: FloatArray
@@ -33,6 +43,12 @@ class HonestScores:
     positive_weights: FloatArray
     unlabeled_weights: FloatArray
     population_share: float
+    rows: tuple[np.ndarray, np.ndarray] | None = None
+
+    def at(self, index: int) -> ScoredSamples:
+        """The scores of one gamma, against the population."""
+        rows = self.positive[index], self.unlabeled[index]
+        return ScoredSamples.of(*rows, self.positive_weights, self.unlabeled_weights, self.population_share)
 
     def recall(self, log_thresholds: FloatArray) -> FloatArray:
         """Share of the positives above each gamma's threshold."""
@@ -59,12 +75,45 @@ def misclassification_risks(scores: HonestScores, priors: FloatArray) -> FloatAr
     return -priors + 2 * priors * missed + scores.positive_rate(log_thresholds)
 
 
+def log_likelihoods(scores: HonestScores, largest_ratio: float = np.inf) -> FloatArray:
+    """How well each gamma's score tells positives from the population (n_gammas,), by its best monotone recalibration.
+
+    The area under the ROC curve of P against U would do the same where positives are rare. Where they are common, most
+    of that area is noise in the order of rows that are all positive; the isotonic fit makes one block of them.
+    """
+    fits = (IsotonicRatio.fit(scores.at(index)) for index in range(len(scores.positive)))
+    return np.array([fit.log_likelihood(largest_ratio) for fit in fits])
+
+
+def ratio_log_likelihoods(scores: HonestScores) -> FloatArray:
+    """The same for each gamma's score as it stands (n_gammas,), taken to be the log of the ratio of densities."""
+    samples = (scores.at(index) for index in range(len(scores.positive)))
+    return np.array(
+        [
+            (log_expit(s.positive) @ s.positive_weights + log_expit(-s.population) @ s.population_weights) / 2
+            for s in samples
+        ]
+    )
+
+
+def averaged_with_neighbours(criteria: FloatArray) -> FloatArray:
+    """Each gamma's criterion averaged with those beside it in the grid: they differ by noise more than by merit."""
+    padded = np.concatenate([criteria[:1], criteria, criteria[-1:]])
+    return (padded[:-2] + 2 * criteria + padded[2:]) / 4
+
+
+def first_of_best(criteria: ArrayLike) -> int:
+    """Place of the largest value; of those that only rounding tells apart, the first."""
+    values = np.asarray(criteria)
+    return int(np.argmax(values >= values.max() - 1e-12))
+
+
 def loo_scores(pu: PUSample, kernels: Kernels, max_evaluations: int | None, rng: np.random.RandomState) -> HonestScores:
     """Leave-one-out scores of at most ``max_evaluations`` rows of each sample, all rows staying in the sums."""
     rows = [_some_rows(len(sample), max_evaluations, rng) for sample in (pu.positive, pu.unlabeled)]
     positive, unlabeled = loo_log_scores(pu, kernels, *rows)
     weights = pu.positive.weights[rows[0]], pu.unlabeled.weights[rows[1]]
-    return HonestScores(positive, unlabeled, *weights, pu.labelled_share)
+    return HonestScores(positive, unlabeled, *weights, pu.labelled_share, (rows[0], rows[1]))
 
 
 def holdout_scores(

@@ -45,7 +45,7 @@ from unlabeled.priors.cross_fitting import (
     held_out_scores,
     score_of,
 )
-from unlabeled.priors.elkan_noto import ESTIMATES, label_frequency
+from unlabeled.priors.elkan_noto import ESTIMATES, elkan_noto_estimate, label_frequency
 from unlabeled.priors.scar import warn_unless_scar
 from unlabeled.priors.scores import Scores
 from unlabeled.samples import PUSample
@@ -140,8 +140,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         `LogisticRegressionCV` over five C by 5-fold accuracy on a random 80 %, c by e1 from the other 20 %, and the
         plain rule g/c > 1/2, although the data are case-control. The grid is read as strengths of the penalty, weakest
         first, and the first of equals wins: with few labelled rows every C calls all rows unlabeled and all are equal.
-        With the strongest first the accuracy is far below the paper's on its real data. With fewer than five positives in the 80 % there are
-        as many folds as positives.
+        With the strongest first the accuracy is far below the paper's on its real data. With fewer than five positives
+        in the 80 % there are as many folds as positives.
         """
         chosen = {"estimator": _paper_estimator(), "n_folds": None, "rule": "plain"}
         return cls(random_state=random_state, **(chosen | options))
@@ -159,15 +159,17 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         """
         pu = self._pu_sample(X, y, sample_weight)
         self._check_parameters()
-        scores = self._fit_inner(Table.of(pu))
-        self._labelled_odds = pu.positive.total / pu.unlabeled.total
+        scores, fitted_on = self._fit_inner(Table.of(pu))
+        # g and c speak of the rows that g was fitted on. Plain g/c needs no sizes: the table's only place the score.
+        seen = pu if self.rule == "plain" else fitted_on.samples(self.scenario)
+        self._labelled_odds = seen.positive.total / seen.unlabeled.total
         if self.prior is None:
             warn_unless_scar(scores)
-            self.c_ = label_frequency(scores, self.estimates)
-            self.prior_ = _prior_of_c(self.c_, pu)
+            self.c_ = self._estimated_c(scores, seen, pu.labelled_share)
+            self.prior_ = _prior_of_c(self.c_, seen)
         else:
             self.prior_ = resolve_prior(self.prior, pu)
-            self.c_ = _c_of_prior(self.prior_, pu)
+            self.c_ = _c_of_prior(self.prior_, seen)
         self._set_thresholds()
         return self
 
@@ -190,8 +192,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         log_double = log_expit(log_odds) - np.log(self.c_ / 2) if self.rule == "plain" else decision
         return two_columns(np.exp(np.minimum(log_double, np.log(2))) / 2, decision)
 
-    def _fit_inner(self, table: Table) -> Scores:
-        """Fit ``estimator_``, and score rows it did not see."""
+    def _fit_inner(self, table: Table) -> tuple[Scores, Table]:
+        """Fit ``estimator_``; scores of rows by a fit that did not see them, and the rows it was fitted on at last."""
         candidates = _default_candidates() if self.estimator is None else [self.estimator]
         if self.n_folds is None:
             kept, held = table.split(check_random_state(self.random_state))
@@ -204,7 +206,14 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         self._slope, self._intercept = 1.0, 0.0
         if not hasattr(self.estimator_, "predict_proba"):
             self._slope, self._intercept = _platt(scores[best])
-        return scores[best].mapped(self._slope, self._intercept)
+        return scores[best].mapped(self._slope, self._intercept), whole
+
+    def _estimated_c(self, scores: Scores, seen: PUSample, least_prior: float) -> float:
+        """P(labelled | y = 1) among the rows seen, between what a prior of 1 and the least possible one imply."""
+        if self.rule == "plain":
+            return label_frequency(scores, self.estimates)
+        least, most = _c_of_prior(1.0, seen), _c_of_prior(least_prior, seen)
+        return float(np.clip(np.nan_to_num(elkan_noto_estimate(scores, self.estimates)), least, most))
 
     def _set_thresholds(self) -> None:
         self.threshold_ = float(-np.log(2 * self.prior_))
@@ -246,8 +255,8 @@ def _prior_of_c(c: float, pu: PUSample) -> float:
 def _c_of_prior(prior: float, pu: PUSample) -> float:
     """P(labelled | y = 1) in the table, if the population has this prior."""
     n_positive, n_unlabeled = pu.positive.total, pu.unlabeled.total
-    if pu.positives_in_population:
-        return n_positive / (prior * (n_positive + n_unlabeled))
+    if pu.positives_in_population:  # a random part of the table may be labelled more often than its prior allows
+        return min(n_positive / (prior * (n_positive + n_unlabeled)), 1.0)
     return n_positive / (n_positive + prior * n_unlabeled)
 
 

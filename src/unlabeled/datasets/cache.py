@@ -45,8 +45,10 @@ class CacheEntry:
                 continue
             try:
                 return _open(entry)
-            except (OSError, ValueError, EOFError):
+            except (ValueError, EOFError, FileNotFoundError):
                 shutil.rmtree(entry, ignore_errors=True)  # damaged, for example by a full disk
+            except OSError:  # not to be read by this process, or not now: no reason to remove it
+                continue
         return None
 
     def fill(self, read_blocks: ReadBlocks) -> DenseRows:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from unlabeled.kernels import FloatArray
 from unlabeled.priors.scores import Scores
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, Sample
 from unlabeled.selection import HOLDOUT_SHARE
 
 TINY = np.finfo(np.float64).tiny
@@ -39,10 +39,10 @@ class Table:
             np.arange(sum(len(part) for part in parts)),
         )
 
-    @property
-    def labelled_share(self) -> float:
-        """Share of the table that is labelled."""
-        return float(self.weights[self.labelled].sum() / self.weights.sum())
+    def samples(self, scenario: str) -> PUSample:
+        """The two samples again."""
+        whole = Sample(self.rows, np.log(self.weights))
+        return PUSample(whole.take(self.labelled), whole.take(~self.labelled), scenario)
 
     def weighted(self, weights: FloatArray) -> Table:
         """The same rows with other weights; those of weight 0 are left out."""
@@ -64,11 +64,14 @@ class Table:
         return [(self.weighted(left[:, k]), self.weighted(dealt[:, k])) for k in range(n_folds) if dealt[:, k].any()]
 
     def split(self, rng: np.random.RandomState) -> tuple[Table, Table]:
-        """A random 80 % of each sample, and the other 20 %; at least one row of each on either side."""
-        held = np.zeros(len(self.rows), dtype=bool)
+        """A random 80 % of each sample, and the other 20 %. A single row, of whatever weight, is on both sides."""
+        kept, held = np.zeros((2, len(self.rows)), dtype=bool)
         for of_sample in (np.flatnonzero(self.labelled), np.flatnonzero(~self.labelled)):
-            held[rng.permutation(of_sample)[: int(np.ceil(HOLDOUT_SHARE * len(of_sample)))]] = True
-        return self.weighted(np.where(held, 0, self.weights)), self.weighted(np.where(held, self.weights, 0))
+            order = rng.permutation(of_sample)
+            n_held = int(np.ceil(HOLDOUT_SHARE * len(order)))
+            held[order[:n_held]] = True
+            kept[order[n_held:] if n_held < len(order) else order] = True
+        return self.weighted(np.where(kept, self.weights, 0)), self.weighted(np.where(held, self.weights, 0))
 
 
 def deal(weights: FloatArray, n_folds: int, rng: np.random.RandomState) -> FloatArray:

@@ -28,9 +28,47 @@ class DedpulPrior(ScorePrior):
     ``method="ratio"`` (the default) takes the largest share for which at most ``eta`` of the positives' mass lies
     above that bound. ``method="em"`` iterates share <- mean over the unlabeled rows of min(1, share * r), from 1
     downwards, to the largest share that agrees with its own posteriors; it uses no ``eta`` and is biased downwards.
-    """
 
-    __doc__ += (ScorePrior.__doc__ or "").split("Estimates the prior from scores.")[-1]
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
+    method : {"ratio", "em"}, default="ratio"
+    eta : float in (0, 1), default=0.02
+        The share of the positives' mass that may lie above the bound, for ``method="ratio"``.
+    n_folds : int, default=5
+        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
+    max_evaluations : int or None, default=20000
+        At most so many rows of each sample are scored by the WMMD. All stay in the sums.
+    random_state : int, RandomState or None, default=0
+        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+
+    Attributes
+    ----------
+    prior_ : float
+        P(y = 1) in the population.
+    scores_ : Scores
+        The honest scores of both samples.
+
+    Notes
+    -----
+    Ivanov's is the plan: scores by a classifier that did not see the row, kernel densities of them, their ratio at the
+    unlabeled rows made smooth and monotone, the bound by the largest ratio, and the iteration of ``method="em"``. This
+    library's own are:
+
+    - the rule of ``eta``. Ivanov's relaxed bound takes a quantile of the ratios in place of the largest; his preferred
+      estimate is the iteration, and where it finds nothing but 0 the kink of share - mean posterior;
+    - ranks as the scale of the densities, where Ivanov has log odds, so that scores of any scale will do;
+    - a bandwidth by the rule of thumb (1.06 standard deviations times n^-0.2), where Ivanov has fixed ones, and mass
+      beyond the ends folded back;
+    - a running maximum over all scores as the only smoothing, where Ivanov has one on the side of the positives, and
+      running medians;
+    - the WMMD scores, and ``method="em"`` without the kink: it answers near 0 where the iteration does.
+
+    So errors published for DEDPUL are not those of this class.
+    """
 
     def __init__(
         self,
@@ -88,6 +126,7 @@ def density_ratio(scores: Scores) -> FloatArray:
     ranks = _weighted_ranks(
         np.concatenate([scores.positive, scores.unlabeled]),
         np.concatenate([scores.positive_weights, scores.unlabeled_weights]),
+        scores.rounding,
     )
     n_positive = len(scores.positive)
     grid = np.linspace(0, 1, N_GRID)
@@ -102,12 +141,9 @@ def density_ratio(scores: Scores) -> FloatArray:
     return np.interp(ranks[n_positive:], grid, on_grid)
 
 
-def _weighted_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Ranks in (0, 1), the mean rank for ties; a weight of 2 ranks as the value twice.
-
-    Copies of a row have equal scores up to rounding only, and are ties all the same.
-    """
-    _, place = np.unique(np.round(values, 9), return_inverse=True)
+def _weighted_ranks(values: FloatArray, weights: FloatArray, rounding: float) -> FloatArray:
+    """Ranks in (0, 1), the mean rank for ties, equal up to rounding; a weight of 2 ranks as the value twice."""
+    _, place = np.unique(np.round(values / rounding), return_inverse=True)
     of_place = np.bincount(place, weights)
     upper = np.cumsum(of_place)
     return np.asarray(((upper - (of_place - 1) / 2) / (upper[-1] + 1))[place])

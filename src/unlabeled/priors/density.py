@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_gammas
+from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
 from unlabeled.score import Kernels
@@ -53,6 +54,7 @@ class DensityPrior(RowPrior):
         self.random_state = random_state
 
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+        check_max_evaluations(self.max_evaluations)
         gammas = as_gammas(self.gamma)
         scores = loo_scores(pu, Kernels(self.kernel, gammas), self.max_evaluations, rng)
         priors = np.maximum(density_prior(scores.positive, scores.positive_weights, self.eta), pu.labelled_share)

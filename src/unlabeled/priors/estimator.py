@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 
 from unlabeled.contract import PUInput
 from unlabeled.kernels import FloatArray
@@ -56,6 +56,13 @@ class PriorEstimator(PUInput, BaseEstimator):
         """
         raise NotImplementedError
 
+    def __sklearn_tags__(self) -> Any:
+        """It predicts nothing, but learns from two classes as a binary classifier does."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.target_tags.required = True
+        return tags
+
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         """Share of positives among the unlabeled rows, in [0, 1]."""
         raise NotImplementedError
@@ -63,6 +70,12 @@ class PriorEstimator(PUInput, BaseEstimator):
     def _to_population(self, share: float | FloatArray) -> float | FloatArray:
         """From the share among unlabeled rows to the prior of the population."""
         return self.labelled_share_ + (1 - self.labelled_share_) * share
+
+
+def check_max_evaluations(max_evaluations: object) -> None:
+    """Refuse what is not a number of rows to score, or None for all of them."""
+    if not (max_evaluations is None or (isinstance(max_evaluations, Integral) and int(max_evaluations) >= 1)):
+        raise ValueError(f"max_evaluations must be a whole number above 0, or None; got {max_evaluations!r}.")
 
 
 def check_level(level: float) -> float:

@@ -48,8 +48,8 @@ class KernelMeanPrior(RowPrior):
         Of the Gaussian kernel, in units of the standardised features. None: of 0.1, 0.32, 1, 3.2 and 10 times the
         median distance of unlabeled rows, the one at which u and p are farthest apart.
     max_points : int, default=2400
-        At most so many rows, chosen at random from both samples in proportion, are used: memory grows with the square
-        (about 70 MB at 2,400), whatever the size of the table, and larger samples add little.
+        At most so many rows, chosen at random, are used, half of them of each sample, or all of a smaller one: memory
+        grows with the square (about 70 MB at 2,400), whatever the size of the table.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     random_state : int, RandomState or None, default=0
@@ -117,13 +117,19 @@ class KernelMeanPrior(RowPrior):
 
 
 def thinned(pu: PUSample, max_points: int, rng: np.random.RandomState) -> PUSample:
-    """At most so many rows, at random from both samples in proportion, at least two of each."""
+    """At most so many rows, at random: half of them of each sample, or all of a sample that has fewer.
+
+    The estimate is as noisy as the kernel mean of the smaller sample, so that one is not thinned to make room for more
+    of the larger.
+    """
     if not (isinstance(max_points, Integral) and max_points >= 4):
         raise ValueError(f"max_points must be a whole number of 4 or more; got {max_points!r}.")
-    share = min(1.0, max_points / (len(pu.positive) + len(pu.unlabeled)))
+    n_positive, n_unlabeled = len(pu.positive), len(pu.unlabeled)
+    kept_positive = min(n_positive, max(max_points // 2, max_points - n_unlabeled))
+    kept_unlabeled = min(n_unlabeled, max_points - kept_positive)
     rows = [
-        np.sort(rng.permutation(len(sample))[: max(2, int(share * len(sample)))])
-        for sample in (pu.positive, pu.unlabeled)
+        np.sort(rng.permutation(n_rows)[:n_kept])
+        for n_rows, n_kept in ((n_positive, kept_positive), (n_unlabeled, kept_unlabeled))
     ]
     return pu.take(*rows)
 

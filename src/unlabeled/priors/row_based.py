@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.priors.estimator import PriorEstimator, check_level, check_n_draws
 from unlabeled.samples import PUSample, Sample
@@ -33,6 +34,7 @@ class RowPrior(PriorEstimator):
         n_draws : int, default=40
             How many halves. Rows are drawn whatever their weight.
         """
+        check_is_fitted(self, "prior_")
         check_level(level)
         samples = self._sample.positive, self._sample.unlabeled
         if min(map(len, samples)) < 4:

@@ -75,13 +75,12 @@ def evidence_against_scar(scores: Scores, n_positives: float) -> Evidence:
     """How well labels at random and at least so many positives among the unlabeled rows agree with the scores."""
     order = np.argsort(-scores.positive)
     total = np.cumsum(scores.positive_weights[order])
-    found = []
+    rounding, found = scores.rounding, []
     for portion in PORTIONS:
         needed = max(1.0, portion * total[-1])
         last = min(int(np.searchsorted(total, needed * (1 - 1e-9))), len(order) - 1)
         threshold = scores.positive[order[last]]
-        # Copies of a row have equal scores up to rounding only.
-        as_high = scores.unlabeled >= threshold - 1e-9 * max(1.0, abs(threshold))
+        as_high = scores.unlabeled >= threshold - rounding  # copies of a row are as high
         n_above = float(scores.unlabeled_weights[as_high].sum())
         found.append(Evidence(portion, n_above, _p_value(needed, total[-1], n_above, n_positives)))
     best = min(found, key=lambda evidence: evidence.p_value)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.priors.cross_fitting import Table, check_can_score, check_n_folds, held_out_scores
-from unlabeled.priors.estimator import PriorEstimator, check_level, check_n_draws
+from unlabeled.priors.estimator import PriorEstimator, check_level, check_max_evaluations, check_n_draws
 from unlabeled.priors.scar import evidence_against_scar, warn_unless_scar
 from unlabeled.priors.scores import Scores, wmmd_scores
 from unlabeled.samples import PUSample
@@ -56,7 +57,9 @@ class ScorePrior(PriorEstimator):
     def interval(self, level: float = 0.95, n_draws: int = 200) -> tuple[float, float]:
         """Percentile interval of the estimate over redrawn scores.
 
-        It tells the noise of the estimate. If the classes are not irreducible the estimate is an upper bound of the
+        It tells the noise of the estimate, not its bias, and misses the prior more often than its level says where the
+        bias is no smaller than the noise. Over 20 tables, intervals of 95 % held the prior in 90 to 100 % for the best
+        bin, and in 65 to 85 % for DEDPUL. If the classes are not irreducible the estimate is an upper bound of the
         prior, and then so is this interval: nothing in the data can say how far below the prior lies.
 
         Parameters
@@ -65,6 +68,7 @@ class ScorePrior(PriorEstimator):
         n_draws : int, default=200
             How often scores are redrawn.
         """
+        check_is_fitted(self, "prior_")
         check_level(level)
         rng = check_random_state(self.random_state)
         shares = np.array([self._share(self.scores_.resample(rng)) for _ in range(check_n_draws(n_draws))])
@@ -78,6 +82,7 @@ class ScorePrior(PriorEstimator):
         that is not small proves nothing: most ways of labelling that are not random leave no trace. Scores are taken to
         be independent of the rows they are of, as honest ones nearly are: read 0.001, not 0.01, as a contradiction.
         """
+        check_is_fitted(self, "prior_")
         if not self.labelled_share_ <= prior <= 1:
             raise ValueError(
                 f"prior must lie between {self.labelled_share_:.6g}, the labelled share of the population, and 1; got "
@@ -93,6 +98,7 @@ class ScorePrior(PriorEstimator):
 
     def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> Scores:
         """Cross-fitted scores of the classifier, or leave-one-out WMMD scores where there is none."""
+        check_max_evaluations(self.max_evaluations)
         if self.estimator is None:
             return wmmd_scores(pu, self.max_evaluations, rng)
         check_can_score(self.estimator)

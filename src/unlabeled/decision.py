@@ -1,0 +1,57 @@
+"""From a score to decisions and probabilities: what the WMMD classifiers share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unlabeled.calibration import Calibration, calibrate, ratio_probability
+from unlabeled.contract import PUClassifierMixin, two_columns
+from unlabeled.isotonic import ScoredSamples
+from unlabeled.kernels import FloatArray
+from unlabeled.thresholds import CALIBRATING, Policy, place_threshold
+
+CALIBRATIONS = ("monotone", "ratio")
+
+
+class ScoreDecisions(PUClassifierMixin):
+    """Threshold and probabilities for an estimator whose score is a log ratio and that knows its prior."""
+
+    threshold: Policy
+    calibration: str = "monotone"
+    prior_: float
+    threshold_: float
+    calibration_: Calibration | None
+
+    def score_samples(self, X: ArrayLike) -> FloatArray:
+        """Log of p(x | y = 1) / p(x), as the estimator sees it."""
+        raise NotImplementedError
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Score less threshold: `predict` answers positive where this is above 0."""
+        scores = self.score_samples(X)
+        return scores - self.threshold_
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """P(y = 1 | x) in the second column, its complement in the first; never falling with the score.
+
+        With the thresholds "calibrated", "prevalence" and "bayes" it is above 1/2 exactly where `predict` answers
+        positive. With the others it says what it says, and `predict` follows the threshold.
+        """
+        scores = self.score_samples(X)
+        if self.calibration_ is None:
+            positive = ratio_probability(scores + np.log(2 * self.prior_))
+        else:
+            positive = self.calibration_.probability(scores)
+        if self.threshold in CALIBRATING:
+            return two_columns(positive, scores - self.threshold_)
+        return np.column_stack([1 - positive, positive])
+
+    def _decide(self, scored: ScoredSamples) -> None:
+        """Read threshold and probabilities off honest scores."""
+        calibration = calibrate(scored, self.prior_)
+        self.threshold_ = place_threshold(self.threshold, scored, self.prior_, calibration)
+        self.calibration_ = None
+        if self.calibration == "monotone":
+            bends = self.threshold in ("prevalence", "bayes")
+            self.calibration_ = calibration.through_half_at(self.threshold_) if bends else calibration

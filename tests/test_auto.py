@@ -1,0 +1,147 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unlabeled.auto import Comparison, PUClassifier, compare
+from unlabeled.classifier import WMMDClassifier
+from unlabeled.datasets import make_gaussians
+from unlabeled.priors.auto import AutoPrior
+from unlabeled.priors.scores import Scores
+from unlabeled.samples import SCENARIOS
+from unlabeled.score_classifier import ScoreWMMDClassifier
+from unlabeled.thresholds import TargetRecall
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_gaussians(100, 400, 2000, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def sparse_signal():
+    """Thirty wild features of which two matter, by their product: distances drown, trees do not."""
+
+    def draw(n, positive):
+        rng = np.random.default_rng(n + positive)
+        X = rng.standard_t(2, size=(10 * n, 30))
+        return X[(X[:, 0] > 0.3) & (X[:, 1] > 0.3) if positive else (X[:, 0] < 0) | (X[:, 1] < 0)][:n]
+
+    positive, unlabeled = draw(400, True), np.vstack([draw(500, True), draw(500, False)])
+    test, truth = np.vstack([draw(901, True), draw(901, False)]), np.repeat([True, False], 901)
+    return np.vstack([positive, unlabeled]), np.repeat([1, 0], [400, 1000]), test, truth
+
+
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")  # all positives of these tables are labelled
+@parametrize_with_checks([PUClassifier()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_distances_where_they_tell(data):
+    model = PUClassifier(0.5).fit(data.X, data.y)
+    assert model.chosen_ == "wmmd"
+    assert isinstance(model.classifier_, WMMDClassifier)
+    assert "no better than distances" in model.reason_
+    assert model.comparison_.difference <= 0
+    assert model.comparison_.standard_error > 0
+
+
+def test_a_learned_score_where_distances_drown(sparse_signal):
+    X, y, test, truth = sparse_signal
+    model = PUClassifier(0.5).fit(X, y)
+    assert model.chosen_ == "score"
+    assert "better than distances do" in model.reason_
+    plain = WMMDClassifier(0.5).fit(X, y)
+    areas = [roc_auc_score(truth, each.score_samples(test)) for each in (model, plain)]
+    assert areas[0] > areas[1] + 0.05
+
+
+def test_it_answers_as_the_chosen_one_does(data):
+    model = PUClassifier(0.5, threshold=TargetRecall(0.9)).fit(data.X, data.y)
+    alone = WMMDClassifier(0.5, threshold=TargetRecall(0.9)).fit(data.X, data.y)
+    for method in ("score_samples", "decision_function", "predict_proba", "predict"):
+        np.testing.assert_array_equal(getattr(model, method)(data.test), getattr(alone, method)(data.test))
+    assert (model.prior_, model.threshold_) == (alone.prior_, alone.threshold_)
+    assert pickle.loads(pickle.dumps(model)).reason_ == model.reason_
+
+
+def test_data_frames(data):
+    frame = pd.DataFrame(data.X, columns=["a", "b"])
+    model = PUClassifier(0.5).fit(frame, data.y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(model.predict(frame), PUClassifier(0.5).fit(data.X, data.y).predict(data.X))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_both_scenarios_against_hidden_truth(scenario):
+    data = make_gaussians(300, 1500, 4000, prior=0.4, separation=3.0, random_state=1)
+    X, y = data.X, data.y
+    if scenario == "single-sample":
+        X, y = data.unlabeled, data.unlabeled_truth & (np.random.RandomState(0).uniform(size=1500) < 0.6)
+    model = PUClassifier(scenario=scenario).fit(X, y)
+    assert model.prior_ == pytest.approx(0.4, abs=0.05)
+    assert np.mean((model.predict(data.test) == 1) == data.test_truth) > 0.91  # the Bayes classifier has 0.935
+
+
+def test_comparison_pairs_the_same_rows(data):
+    """Rows beyond max_evaluations have no score by distance and take no part; weights count as often as they say."""
+    few = WMMDClassifier(0.5, max_evaluations=60, random_state=0).fit(data.X, data.y)
+    by_score = ScoreWMMDClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
+    assert isinstance(compare(few, by_score), Comparison)
+    every = WMMDClassifier(0.5).fit(data.X, data.y)
+    against_itself = compare(every, _scores_as(by_score, every))
+    assert against_itself.difference == pytest.approx(0, abs=1e-12)
+    assert against_itself.standard_error == pytest.approx(0, abs=1e-9)
+
+
+def _scores_as(by_score, by_distance):
+    """A stand-in for a classifier whose learned score is the distance score, its rows in another order."""
+    stand_in = pickle.loads(pickle.dumps(by_score))
+    order = [np.random.RandomState(0).permutation(n) for n in (100, 400)]
+    own = by_distance.scores_
+    stand_in.origins_ = tuple(order)
+    stand_in.scores_ = Scores(own.positive[order[0]], own.unlabeled[order[1]], np.ones(100), np.ones(400))
+    return stand_in
+
+
+# --- the prior by default ---
+
+
+@pytest.mark.parametrize("prior", [0.2, 0.5, 0.8])
+def test_auto_prior_is_near(prior):
+    errors = [
+        AutoPrior().fit(data.X, data.y).prior_ - prior
+        for data in (make_gaussians(200, 800, 1, prior=prior, separation=3.0, random_state=seed) for seed in range(5))
+    ]
+    assert np.mean(np.abs(errors)) < 0.06
+
+
+def test_auto_prior_with_ten_positives():
+    """The best bin alone is off by 0.13 here."""
+    errors = [
+        AutoPrior().fit(data.X, data.y).prior_ - 0.5
+        for data in (make_gaussians(10, 100, 1, separation=2.5, random_state=seed) for seed in range(40))
+    ]
+    assert np.mean(np.abs(errors)) < 0.125
+
+
+def test_auto_prior_from_scores_at_hand(data):
+    fitted = AutoPrior().fit(data.X, data.y)
+    again = AutoPrior().fit_scores(fitted.scores_)
+    assert again.prior_ == fitted.prior_
+    assert again.interval(n_draws=20) == fitted.interval(n_draws=20)
+    share = AutoPrior().fit_scores(fitted.scores_, labelled_share=0.2).prior_
+    assert share == pytest.approx(0.2 + 0.8 * fitted.prior_)
+
+
+def test_auto_prior_counts_weights_as_repetitions(rng):
+    p, u, counts = rng.normal(1, 1, 12), rng.normal(0, 1, 30), rng.integers(1, 4, 42)
+    weighted = AutoPrior().fit_scores(Scores(p, u, counts[:12].astype(float), counts[12:].astype(float)))
+    p, u = np.repeat(p, counts[:12]), np.repeat(u, counts[12:])
+    repeated = AutoPrior().fit_scores(Scores(p, u, np.ones(len(p)), np.ones(len(u))))
+    assert weighted.prior_ == pytest.approx(repeated.prior_)
