@@ -14,10 +14,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from unlabeled import WMMDClassifier
+from unlabeled import PUClassifier, WMMDClassifier
 from unlabeled.datasets import PUData, make_two_moons
 from unlabeled.datasets.synthetic import moon_curve
 
@@ -33,7 +31,7 @@ def two_moons() -> tuple[PUData, WMMDClassifier]:
     start = time.perf_counter()
     model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
     seconds = time.perf_counter() - start
-    report("Two moons: 10 positives, 400 unlabeled", model, seconds, model, data.test, data.test_truth)
+    report("Two moons: 10 positives, 400 unlabeled", model, seconds, data.test, data.test_truth)
     accuracies = [two_moons_accuracy(seed) for seed in range(100)]
     print(f"  ten positives may miss half a moon: over 100 draws accuracy {np.mean(accuracies):.3f} on average,")
     print(f"  from {min(accuracies):.3f} to {max(accuracies):.3f}\n")
@@ -53,24 +51,23 @@ def breast_cancer() -> None:
     X, X_test, malignant, malignant_test = train_test_split(X, benign == 0, test_size=0.3, random_state=0)
     known = np.random.default_rng(0).choice(np.flatnonzero(malignant), 60, replace=False)
     y = np.isin(np.arange(len(X)), known)
-    model = make_pipeline(StandardScaler(), WMMDClassifier(scenario="single-sample"))
     start = time.perf_counter()
-    model.fit(X, y)
+    model = PUClassifier(scenario="single-sample").fit(X, y)
     seconds = time.perf_counter() - start
     name = f"Breast cancer: {y.sum()} known malignant, {(~y).sum()} unlabeled, true prior {malignant.mean():.2f}"
-    report(name, model[-1], seconds, model, X_test, malignant_test)
+    report(name, model, seconds, X_test, malignant_test)
+    print(f"  chosen: {model.chosen_}. {model.reason_}")
 
 
 def report(
-    title: str, fitted: WMMDClassifier, seconds: float, model: object, test: np.ndarray, truth: np.ndarray
+    title: str, model: WMMDClassifier | PUClassifier, seconds: float, test: np.ndarray, truth: np.ndarray
 ) -> None:
     """Print what was fitted and how it does against the truth that the labels hid."""
-    accuracy = np.mean((model.predict(test) == fitted.classes_[1]) == truth)
+    accuracy = np.mean((model.predict(test) == model.classes_[1]) == truth)
     auc = roc_auc_score(truth, model.decision_function(test))
-    source = "estimated" if fitted.prior == "density" else "given"
+    source = "estimated" if isinstance(model.prior, str) else "given"
     print(title)
-    print(f"  prior {fitted.prior_:.3f} ({source}), gamma {fitted.gamma_:g}, engine {fitted.engine_}", end=", ")
-    print(f"{seconds:.3f} s to fit")
+    print(f"  prior {model.prior_:.3f} ({source}), {seconds:.3f} s to fit")
     print(f"  on {len(truth)} test rows, against the hidden truth: accuracy {accuracy:.3f}, AUC {auc:.3f}")
 
 

@@ -11,7 +11,11 @@ def test_public_names():
         "ConvexPUClassifier",
         "ElkanNotoClassifier",
         "NNPUClassifier",
+        "PUClassifier",
+        "ScoreWMMDClassifier",
         "WMMDClassifier",
+        "load",
+        "save",
         "wmmd",
     ]
     assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]

@@ -1,0 +1,35 @@
+"""The arguments that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+TablePath = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather or LIBSVM; told by its content.")
+]
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `unlabeled fit` wrote.")]
+Label = Annotated[str, typer.Option(metavar="COLUMN", help="The column that marks the known positives.")]
+Positive = Annotated[
+    str | None,
+    typer.Option(metavar="VALUE", help="The value that marks them. Default: the larger, true, yes, or the only one."),
+]
+Category = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Take its values as categories. May be given again.")
+]
+Identifier = Annotated[
+    list[str] | None, typer.Option("--id", metavar="COLUMN", help="It names rows: leave it out. May be given again.")
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. May be given again.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+ScenarioName = Literal["single-sample", "case-control"]
+Scenario = Annotated[
+    ScenarioName,
+    typer.Option(
+        help="single-sample: the table is a sample of the population and some of its positives are labelled. "
+        "case-control: the unlabeled rows alone are, and the positives were added to them."
+    ),
+]

@@ -1,0 +1,159 @@
+"""``unlabeled reproduce``: the paper's figures and tables."""
+
+from __future__ import annotations
+
+import lzma
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from unlabeled.datasets import paper_dataset
+from unlabeled.experiments import run
+from unlabeled.experiments.cell import Cell
+from unlabeled.experiments.harness import DEFAULT_MEMORY_GB, run_cells
+from unlabeled.experiments.plan import TARGETS, Options, plan
+from unlabeled.results import ResultsFile, Row, read_rows
+
+INTERRUPTED = 130
+#: Files of gigabytes.
+HUGE = ("epsilon_normalized", "HIGGS")
+
+_TARGETS_HELP = f"What to reproduce: {', '.join(TARGETS)}, 'all' (the default), or 'report' (no runs, only the pages)."
+
+
+def reproduce(
+    targets: Annotated[list[str] | None, typer.Argument(help=_TARGETS_HELP)] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the rows, the figures and the pages.")] = Path("reproduction"),
+    draws: Annotated[
+        int | None, typer.Option(help="Draws of each cell. Default: the paper's 100, or 10 on large data.")
+    ] = None,
+    methods: Annotated[str | None, typer.Option(help="Only these, as in 'wmmd,tadj'.")] = None,
+    datasets: Annotated[
+        str | None, typer.Option(help="Only these of the real data sets, as in 'heart_scale,HIGGS'.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes. Default: one a core.")] = os.cpu_count() or 1,
+    memory: Annotated[
+        float, typer.Option(min=0.1, help="GB that a method may take; the paper's limit is 12.")
+    ] = DEFAULT_MEMORY_GB,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run cells again that have failed before.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few draws, thin grids, small samples: minutes, not hours.")
+    ] = False,
+    data_home: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the LIBSVM files. Default: UNLABELED_DATA_HOME, else they are downloaded."),
+    ] = None,
+) -> None:
+    """Run the paper's experiments and set the results beside the paper's own numbers.
+
+    Rows are kept in OUT/results.jsonl as they come. A run that was stopped, however, goes on where it stopped when the
+    same command is given again.
+
+    Examples
+    --------
+        unlabeled reproduce --quick
+
+        unlabeled reproduce figure2 --methods wmmd,tadj --draws 20
+
+        unlabeled reproduce report --out reproduction
+    """
+    console = Console(stderr=True)
+    if data_home is not None:
+        os.environ["UNLABELED_DATA_HOME"] = str(data_home)
+    path = out / "results.jsonl"
+    _unpack(path)
+    chosen = list(targets or ["all"])
+    if chosen != ["report"]:
+        stages = _stages(chosen, _options(methods, datasets, draws, quick=quick), console)
+        results = ResultsFile(path)
+        if retry_failed:
+            results.forget_failures()
+        _run_all(stages, results, jobs, memory, console)
+    from unlabeled.report import write_report  # noqa: PLC0415 (it loads matplotlib)
+
+    for page in write_report(read_rows(path) if path.exists() else [], out):
+        console.print(f"Written: {page}")
+
+
+def _unpack(path: Path) -> None:
+    """Rows that lie packed beside go on as a plain file."""
+    packed = path.with_suffix(".jsonl.xz")
+    if packed.exists() and not path.exists():
+        path.write_bytes(lzma.decompress(packed.read_bytes()))
+
+
+def _options(methods: str | None, datasets: str | None, draws: int | None, *, quick: bool) -> Options:
+    given = {
+        name: tuple(part.strip() for part in text.split(","))
+        for name, text in (("methods", methods), ("datasets", datasets))
+        if text
+    }
+    try:
+        return Options(draws=draws, quick=quick, **given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _stages(targets: list[str], options: Options, console: Console) -> list[list[Cell]]:
+    wanted = tuple(TARGETS) if targets == ["all"] else targets
+    try:
+        stages = plan(wanted, options)
+        if any(cell.dataset in options.datasets for stage in stages for cell in stage):
+            stages = plan(wanted, replace(options, datasets=_at_hand(options, console)))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return stages
+
+
+def _at_hand(options: Options, console: Console) -> tuple[str, ...]:
+    """The data sets that are there or can be fetched; fetched here, once, before the workers start."""
+    found = []
+    for name in options.datasets:
+        too_large = options.quick and name in HUGE
+        try:
+            paper_dataset(name, download=not too_large)
+        except OSError as error:
+            why = "a quick run does not download gigabytes" if too_large else str(error)
+            console.print(f"Left out: {name}. {why}", markup=False)
+        else:
+            found.append(name)
+    return tuple(found)
+
+
+def _run_all(stages: list[list[Cell]], results: ResultsFile, jobs: int, memory: float, console: Console) -> None:
+    results.refresh()
+    cells = [cell for stage in stages for cell in stage]
+    n_done = sum(cell.key in results for cell in cells)
+    console.print(f"{len(cells):,} cells, {n_done:,} of them done before. Rows go to {results.path}")
+    failures: list[Row] = []
+    with _progress(console) as progress:
+        bar = progress.add_task("cells", total=len(cells), completed=n_done)
+
+        def on_row(row: Row) -> None:
+            progress.advance(bar)
+            if "failure" in row:
+                failures.append(row)
+
+        try:
+            for stage in stages:
+                timed = stage[0].experiment == "timing"
+                run_cells(stage, results, run, jobs=1 if timed else jobs, memory_gb=memory, on_row=on_row)
+        except KeyboardInterrupt:
+            progress.stop()
+            console.print("Stopped. All rows so far are kept; the same command goes on from here.")
+            raise typer.Exit(INTERRUPTED) from None
+    for row in failures:
+        console.print(f"No result: {row['dataset']}, {row['method']}, draw {row['draw']}: {row['failure']}")
+
+
+def _progress(console: Console) -> Progress:
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
+    return Progress(*columns, console=console)

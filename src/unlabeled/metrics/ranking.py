@@ -1,0 +1,94 @@
+"""Metrics of scores, whatever the threshold: ROC AUC and average precision."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unlabeled.kernels import FloatArray
+from unlabeled.metrics.averages import Averages, as_labels, as_scores
+
+_Weights = ArrayLike | None
+
+
+def proxy_roc_auc(
+    y_true: ArrayLike, y_score: ArrayLike, *, scenario: str = "case-control", sample_weight: _Weights = None
+) -> float:
+    """Chance that a positive has a larger score than a row of the population, ties counting half. It needs no prior.
+
+    ``prior/2 + (1 - prior) AUC``: it ranks classifiers as their AUC does, and `pu_roc_auc` is the AUC itself.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        Two values: the larger marks labelled positives, the other unlabeled rows.
+    y_score : array of shape (n_samples,)
+        Larger is more positive.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Whether the population is the unlabeled rows, or labelled and unlabeled rows together.
+    sample_weight : array of shape (n_samples,), optional
+        How often each row counts.
+    """
+    _, is_positive = as_labels(y_true)
+    averages = Averages.of(is_positive, scenario, sample_weight)
+    return _area(averages, as_scores(y_score, len(is_positive)))
+
+
+def pu_roc_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float,
+    scenario: str = "case-control",
+    sample_weight: _Weights = None,
+) -> float:
+    """Chance that a positive has a larger score than a negative, without bias, so that noise may push it above 1.
+
+    Parameters
+    ----------
+    y_true, y_score, scenario, sample_weight
+        As in `proxy_roc_auc`.
+    prior : float in (0, 1)
+        P(y = 1) in the population.
+    """
+    _, is_positive = as_labels(y_true)
+    averages = Averages.of(is_positive, scenario, sample_weight)
+    prior = averages.check_prior(prior)
+    return (_area(averages, as_scores(y_score, len(is_positive))) - prior / 2) / (1 - prior)
+
+
+def pu_average_precision(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float,
+    scenario: str = "case-control",
+    sample_weight: _Weights = None,
+) -> float:
+    """Mean precision over the recalls that the scores reach, as scikit-learn's `average_precision_score` has it.
+
+    Parameters as in `pu_roc_auc`. The precision at each threshold is at most 1, see `unlabeled.metrics`.
+    """
+    _, is_positive = as_labels(y_true)
+    averages = Averages.of(is_positive, scenario, sample_weight)
+    prior = averages.check_prior(prior)
+    positive, population = _mass_by_score(averages, as_scores(y_score, len(is_positive)))
+    found = prior * np.cumsum(positive[::-1])
+    flagged = np.maximum(np.cumsum(population[::-1]), found)
+    precision = np.divide(found, flagged, out=np.zeros_like(found), where=flagged > 0)
+    return float(positive[::-1] @ precision)
+
+
+def _area(averages: Averages, scores: FloatArray) -> float:
+    positive, population = _mass_by_score(averages, scores)
+    return float(positive @ (np.cumsum(population) - population / 2))
+
+
+def _mass_by_score(averages: Averages, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Share of the positives and of the population at each different score, in rising order."""
+    distinct, place = np.unique(scores, return_inverse=True)
+
+    def at_scores(weights: FloatArray) -> FloatArray:
+        return np.asarray(np.bincount(place, weights, len(distinct)), dtype=np.float64)
+
+    return at_scores(averages.positive), at_scores(averages.population)

@@ -1,0 +1,49 @@
+"""Folds that hold their share of both samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.model_selection import StratifiedKFold
+
+from unlabeled.samples import find_classes
+
+
+class PUStratifiedKFold(StratifiedKFold):
+    """K folds, each with its share of the labelled positives and of the unlabeled rows, up to one row.
+
+    Both samples are in every fold, so every PU metric can be taken there; and the labelled share, which is part of the
+    single-sample scenario, is that of the whole table. Fewer positives than folds are an error: scikit-learn's
+    `StratifiedKFold` would leave folds without any.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=False
+        Shuffle the rows of each sample first. Otherwise folds are stretches of the table.
+    random_state : int, RandomState or None, default=None
+        Used when ``shuffle`` is True.
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
+
+    def split(self, X: Any, y: ArrayLike, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The row numbers of training and test part of each fold."""
+        _, is_positive = find_classes(y)
+        for count, name in ((is_positive.sum(), "labelled positives"), ((~is_positive).sum(), "unlabeled rows")):
+            if count < self.n_splits:
+                raise ValueError(
+                    f"There are {count} {name} for n_splits={self.n_splits} folds, and each fold needs one; "
+                    f"use n_splits={max(count, 2)}{' and more data' if count < 2 else ''}."
+                )
+        return super().split(X, is_positive.astype(int), groups)

@@ -1,0 +1,131 @@
+"""Which rows are labelled positives, from the label column of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from unlabeled.tables.columns import MISSING_WORDS, nearest_first
+from unlabeled.tables.formats import TableError
+
+_YES, _NO = {"true", "yes", "y", "t"}, {"false", "no", "n", "f"}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Which rows are labelled positives, and the value that says so."""
+
+    is_positive: np.ndarray
+    positive: str
+
+    @property
+    def n_positive(self) -> int:
+        """How many rows are labelled."""
+        return int(self.is_positive.sum())
+
+
+def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None) -> Labels:
+    """Mark the rows whose label is the positive value; all others, empty ones too, are unlabeled.
+
+    Without ``positive`` it is the larger of two numbers, true or yes of two booleans or words, or the one value of a
+    column that is empty otherwise.
+    """
+    check_column(label, frame.columns)
+    text = _as_text(frame[label])
+    value = _find_positive(text, label) if positive is None else _match(positive, text, label)
+    labels = Labels(is_labelled(frame[label], value).to_numpy(), value)
+    n_unlabeled = len(frame) - labels.n_positive
+    if labels.n_positive == 0:
+        raise TableError(f"No row has {value!r} in column {label!r}: there are no labelled positives to learn from.")
+    if n_unlabeled == 0:
+        raise TableError(
+            f"Every row has {value!r} in column {label!r}. Unlabeled rows are needed too: add the rows that nobody has "
+            "checked, with an empty label."
+        )
+    for count, name in ((labels.n_positive, "labelled positive"), (n_unlabeled, "unlabeled row")):
+        if count == 1:
+            raise TableError(f"There is only one {name} in column {label!r}; two are the least, and ten a start.")
+    return labels
+
+
+def is_labelled(values: pl.Series, positive: str) -> pl.Series:
+    """Which values of a label column are the positive one."""
+    return (_as_text(values) == positive).fill_null(value=False)
+
+
+def check_column(name: str, names: Sequence[str]) -> None:
+    """Refuse a name that is not among the columns, listing those nearest first."""
+    if name not in names:
+        nearest = nearest_first(name, names)
+        shown = ", ".join(repr(other) for other in nearest[:10]) + (", ..." if len(nearest) > 10 else "")
+        raise TableError(f"There is no column {name!r}. The columns are: {shown}.")
+
+
+def _as_text(values: pl.Series) -> pl.Series:
+    """Labels as text, null where missing; whole numbers without a decimal point."""
+    if values.dtype.is_nested():
+        raise TableError(f"Column {values.name!r} holds {values.dtype}, which cannot be a label.")
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+        if (values.drop_nulls() % 1 == 0).all():
+            values = values.cast(pl.Int64)
+    text = values.cast(pl.String).str.strip_chars()
+    return text.to_frame().select(pl.when(pl.first().is_in(MISSING_WORDS)).then(None).otherwise(pl.first())).to_series()
+
+
+def _find_positive(text: pl.Series, label: str) -> str:
+    found = text.drop_nulls().value_counts(sort=True, name="count")
+    values: list[str] = found[found.columns[0]].to_list()
+    if not values:
+        raise TableError(f"Column {label!r} is empty throughout: there are no labelled positives to learn from.")
+    if len(values) == 1:
+        return _only_value(values[0], label)
+    if len(values) == 2 and (yes := _larger(values)) is not None:
+        return yes
+    raise TableError(
+        f"Column {label!r} has {len(values)} values: {_shown(values)}. Say which marks the positives: --positive VALUE."
+    )
+
+
+def _only_value(value: str, label: str) -> str:
+    """The one value of a label column, which must not say no."""
+    number = _number(value)
+    if value.lower() in _NO or number in {0, -1}:
+        raise TableError(f"Column {label!r} holds only {value!r}: there are no labelled positives to learn from.")
+    return value
+
+
+def _larger(values: list[str]) -> str | None:
+    """Which of two values says yes, if it is plain."""
+    numbers = [_number(value) for value in values]
+    if all(number is not None for number in numbers):
+        return values[int(np.argmax(np.array(numbers, dtype=float)))]
+    yes = [value for value in values if value.lower() in _YES]
+    no = [value for value in values if value.lower() in _NO]
+    return yes[0] if len(yes) == len(no) == 1 else None
+
+
+def _match(positive: str, text: pl.Series, label: str) -> str:
+    """The spelling in the table of the value that was given, such as 1 for "1.0" or true for "True"."""
+    values: list[str] = text.drop_nulls().value_counts(sort=True, name="count").to_series().to_list()
+    if positive in values:
+        return positive
+    number = _number(positive)
+    for value in values:
+        if value.lower() == positive.lower() or (number is not None and _number(value) == number):
+            return value
+    raise TableError(f"No row has {positive!r} in column {label!r}; its values are {_shown(values)}.")
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _shown(values: list[str]) -> str:
+    return ", ".join(repr(value) for value in values[:5]) + (", ..." if len(values) > 5 else "")

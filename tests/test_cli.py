@@ -1,0 +1,522 @@
+"""The command line: what must work, what must fail and how, and that nothing is left half-written."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from threadpoolctl import threadpool_limits
+
+from unlabeled import WMMDClassifier
+from unlabeled.cli import app
+from unlabeled.cli.demo import make_customers
+from unlabeled.cli.failures import run
+from unlabeled.cli.kernel_shares import explain_score
+from unlabeled.cli.methods import METHODS
+from unlabeled.cli.prior import judge
+from unlabeled.cli.prior_estimate import PriorEstimate
+from unlabeled.datasets import make_gaussians
+from unlabeled.saving import load, save
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Boosted trees wait for their threads actively, which takes minutes on a machine that is busy otherwise."""
+    with threadpool_limits(1, user_api="openmp"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def customers():
+    table, _ = make_customers()
+    return table.head(400)
+
+
+@pytest.fixture(scope="module")
+def fitted(customers, tmp_path_factory):
+    """A folder with a table, and the model of it that the command line makes."""
+    folder = tmp_path_factory.mktemp("fitted")
+    customers.write_csv(folder / "customers.csv")
+    code = call("fit", folder / "customers.csv", "--label", "known_fraud", "--model", folder / "customers.model")
+    assert code == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Every test works in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*arguments):
+    return run(app, [str(argument) for argument in arguments])
+
+
+def answer(capsys, *arguments):
+    """The JSON that a command answers with."""
+    capsys.readouterr()
+    assert call(*arguments, "--json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def scores_of(fitted, table, folder, *options, suffix=".csv"):
+    out = folder / f"scores{suffix}"
+    assert call("predict", fitted / "customers.model", table, "--out", out, *options) == 0
+    return pl.read_parquet(out) if suffix == ".parquet" else pl.read_csv(out)
+
+
+# --- fit ---
+
+
+def test_fit_reports_what_it_did(fitted, capsys, here):
+    assert call("fit", fitted / "customers.csv", "--label", "known_fraud") == 0
+    out = capsys.readouterr().out
+    for words in (
+        "CSV, 400 rows, 9 columns",
+        "positives ('1')",
+        "single-sample: all rows are the population",
+        "number: age, mean_amount, transfers",
+        "date: joined",
+        "category: channel",
+        "boolean: verified",
+        "customer_id: identifier, left out",
+        "country: constant, left out: always 'NL'",
+        "95 % interval",
+        "recall 0.",
+        "precision ",
+        "flagged ",
+        "customers.model",
+    ):
+        assert words in out
+    assert load(here / "customers.model").label == "known_fraud"
+
+
+def test_fit_answers_in_json(fitted, capsys):
+    facts = answer(capsys, "fit", fitted / "customers.csv", "--label", "known_fraud", "--prior", 0.2)
+    assert facts["prior"] == {"value": 0.2, "low": None, "high": None, "source": "as given"}
+    assert facts["threshold"] == pytest.approx(-np.log(0.4), abs=5)
+    assert 0 <= facts["estimates"]["recall"] <= 1
+    assert facts["scenario"] == "single-sample"
+
+
+def test_the_scenario_matters(fitted, capsys):
+    options = ("--label", "known_fraud", "--prior", 0.2, "--force")
+    single, two = (
+        answer(capsys, "fit", fitted / "customers.csv", *options, "--scenario", scenario)["estimates"]
+        for scenario in ("single-sample", "case-control")
+    )
+    assert single["flagged_rate"] != two["flagged_rate"]
+
+
+def test_every_method_can_be_fitted_saved_and_used(fitted, here, capsys):
+    for method in METHODS:
+        options = ("--label", "known_fraud", "--method", method, "--model", here / method)
+        assert call("fit", fitted / "customers.csv", *options) == 0
+        assert call("predict", here / method, fitted / "customers.csv") == 0
+    capsys.readouterr()
+
+
+# --- predict ---
+
+
+def test_predict_keeps_rows_ids_and_order(fitted, customers, tmp_path):
+    scores = scores_of(fitted, fitted / "customers.csv", tmp_path)
+    assert scores.columns == ["row", "customer_id", "score", "probability", "flagged", "known"]
+    assert scores["row"].to_list() == list(range(1, 401))
+    assert scores["customer_id"].to_list() == customers["customer_id"].to_list()
+    assert scores["known"].to_list() == (customers["known_fraud"] == 1).to_list()
+    assert ((scores["score"] > 0) == scores["flagged"]).all()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_top_is_the_head_of_the_ranking(fitted, tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr("unlabeled.cli.predict.rows_a_batch", lambda _n: 37)
+    every = scores_of(fitted, fitted / "customers.csv", tmp_path, suffix=suffix)
+    top = scores_of(fitted, fitted / "customers.csv", tmp_path, "--top", 25, "--force", suffix=suffix)
+    expected = every.sort("score", descending=True, maintain_order=True).head(25)
+    assert top.drop("rank").equals(expected)
+    assert top["rank"].to_list() == list(range(1, 26))
+
+
+def test_new_leaves_out_the_known(fitted, tmp_path, customers):
+    new = scores_of(fitted, fitted / "customers.csv", tmp_path, "--new")
+    assert len(new) == (customers["known_fraud"] == 0).sum()
+    assert not new["known"].any()
+
+
+def test_the_ranking_finds_hidden_positives(fitted, tmp_path):
+    top = scores_of(fitted, fitted / "customers.csv", tmp_path, "--new", "--top", 15)
+    _, truth = make_customers()
+    hits = top.join(truth, on="customer_id")["fraud"]
+    assert hits.mean() > 0.7
+
+
+def test_scores_to_the_standard_output_and_nothing_else(fitted, capfdbinary):
+    assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", "-", "--top", 3) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert lines[0].startswith("rank,row,customer_id,score")
+    assert len(lines) == 4
+
+
+# --- these work ---
+
+
+def _reordered(table):
+    return table.select(reversed(table.columns)).with_columns(extra=pl.lit("x"))
+
+
+def _unseen(table):
+    return table.with_columns(channel=pl.lit("carrier pigeon"))
+
+
+WORKS = {
+    "one row": lambda table: table.head(1),
+    "no label": lambda table: table.drop("known_fraud"),
+    "without the identifier": lambda table: table.drop("customer_id"),
+    "reordered and extra columns": _reordered,
+    "unseen categories": _unseen,
+    "duplicate rows": lambda table: pl.concat([table, table]),
+    "everything missing": lambda table: table.with_columns(age=None, mean_amount=None, channel=None, verified=None),
+    "numbers as text": lambda table: table.with_columns(pl.col("age").cast(pl.String)),
+    "booleans as numbers": lambda table: table.with_columns(pl.col("verified").cast(pl.Int8)),
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("case", WORKS)
+def test_tables_that_can_be_scored(case, suffix, fitted, customers, tmp_path):
+    table = WORKS[case](customers)
+    path = tmp_path / f"new{suffix}"
+    table.write_csv(path) if suffix == ".csv" else table.write_parquet(path)
+    scores = scores_of(fitted, path, tmp_path)
+    assert len(scores) == len(table)
+    assert np.isfinite(scores["score"].to_numpy()).all()
+    if case not in {"unseen categories", "everything missing"}:
+        same = scores_of(fitted, fitted / "customers.csv", tmp_path, "--force")["score"].to_numpy()
+        np.testing.assert_allclose(scores["score"].to_numpy()[: len(same)], same[: len(scores)], atol=1e-6)
+
+
+def test_unseen_categories_are_told(fitted, customers, tmp_path, capsys):
+    _unseen(customers).write_csv(tmp_path / "new.csv")
+    assert call("predict", fitted / "customers.model", tmp_path / "new.csv") == 0
+    assert "channel: 400 rows with a value that was not there" in capsys.readouterr().out
+
+
+LEARNS = {
+    "booleans": lambda n: [i % 4 == 0 for i in range(n)],
+    "strings and empties": lambda n: ["fraud" if i % 4 == 0 else "" for i in range(n)],
+    "yes and no": lambda n: ["yes" if i % 4 == 0 else "no" for i in range(n)],
+}
+
+
+@pytest.mark.parametrize("case", LEARNS)
+def test_label_columns_that_can_be_learned_from(case, rng, capsys):
+    n = 60
+    label = LEARNS[case](n)
+    pl.DataFrame({"größe in €": rng.normal(size=n), "ラベル": label}).write_csv("t.csv")
+    facts = answer(capsys, "fit", "t.csv", "--label", "ラベル")
+    assert facts["label"]["n_positive"] == 15
+
+
+def test_ten_thousand_columns(rng, capsys):
+    rows = rng.normal(size=(30, 10_000))
+    rows[:10] += 0.5
+    table = pl.DataFrame(rows, schema=[f"x{j}" for j in range(10_000)]).with_columns(y=pl.Series([1] * 10 + [0] * 20))
+    table.write_parquet("wide.parquet")
+    assert call("fit", "wide.parquet", "--label", "y", "--prior", "0.4", "--method", "wmmd") == 0
+    assert call("predict", "wide.model", "wide.parquet", "--out", "s.csv") == 0
+    assert len(pl.read_csv("s.csv")) == 30
+    assert "and 9,988 more" in capsys.readouterr().out
+
+
+# --- these fail, with a message and a code, and leave nothing behind ---
+
+GOOD = "x,y\n" + "".join(f"{i * 0.37 % 1},{int(i % 5 == 0)}\n" for i in range(30))
+FAILS = {
+    "no such column": (GOOD, ["--label", "why"], 1, "no column 'why'. The columns are: 'y', 'x'"),
+    "no positives": ("x,y\n1,0\n2,0\n3,0\n", [], 1, "no labelled positives"),
+    "all positives": ("x,y\n1,1\n2,1\n3,1\n", [], 1, "Unlabeled rows are needed"),
+    "one row": ("x,y\n1,1\n", [], 1, "Every row has '1'"),
+    "prior below the labelled share": (GOOD, ["--prior", "0.1"], 1, "below the labelled share of the rows, 0.2"),
+    "a prior that is no share": (GOOD, ["--prior", "20"], 1, "strictly between 0 and 1"),
+    "a prior that is no number": (GOOD, ["--prior", "many"], 1, "neither a number nor 'auto'"),
+    "mixed types": (GOOD + "oops,0\n", [], 1, "mixes numbers and words: 'oops' on line 32"),
+    "a line too long": (GOOD + "1,0,7\n", [], 1, "line 32 has 3 fields where the header has 2"),
+    "a line too short": (GOOD + "1\n", [], 1, "line 32 has 1 fields where the header has 2"),
+    "an empty file": ("", [], 1, "is empty"),
+    "no feature": ("y\n1\n1\n0\n0\n", [], 1, "there is only the label"),
+    "an unknown method": (GOOD, ["--method", "magic"], 1, "no method 'magic'; use one of auto, wmmd"),
+    "an unknown scenario": (GOOD, ["--scenario", "both"], 2, "single-sample"),
+    "an unknown option": (GOOD, ["--lable", "y"], 2, "--lable"),
+    "no folder for the output": (GOOD, ["--model", "nowhere/m"], 3, "no folder nowhere"),
+    "a folder as output": (GOOD, ["--model", "."], 3, "is a folder"),
+}
+
+
+@pytest.mark.parametrize("case", FAILS)
+def test_fits_that_fail(case, here, capsys):
+    content, options, expected_code, message = FAILS[case]
+    Path("t.csv").write_text(content)
+    label = [] if "--label" in options else ["--label", "y"]
+    assert call("fit", "t.csv", *label, *options) == expected_code
+    err = capsys.readouterr().err
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err
+    assert len(err) < 900
+    assert [path.name for path in here.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"), [(".", "is a folder"), ("absent.csv", "does not exist"), ("absent/t.csv", "no folder absent")]
+)
+def test_tables_that_are_not_there(table, message, capsys):
+    assert call("fit", table, "--label", "y", "--model", "m") == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_table_without_permission(capsys, monkeypatch):
+    Path("t.csv").write_text(GOOD)
+    real_open = Path.open
+
+    def refuse(path, *arguments, **options):
+        if path.name == "t.csv":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real_open(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)  # chmod would not stop a test that is run as root
+    assert call("fit", "t.csv", "--label", "y") == 1
+    assert "no permission" in capsys.readouterr().err
+
+
+def test_missing_columns_at_predict_are_named(fitted, customers, capsys):
+    customers.drop("age", "joined").write_csv("new.csv")
+    assert call("predict", fitted / "customers.model", "new.csv", "--out", "s.csv") == 1
+    assert "lacks 2 of the 6 columns" in (err := capsys.readouterr().err)
+    assert "'age', 'joined'" in err
+    assert not Path("s.csv").exists()
+
+
+def test_an_output_that_exists_needs_force(fitted, capsys):
+    Path("s.csv").write_text("mine")
+    options = ("predict", fitted / "customers.model", fitted / "customers.csv", "--out", "s.csv")
+    assert call(*options) == 3
+    assert "s.csv exists. To replace it: --force" in capsys.readouterr().err
+    assert Path("s.csv").read_text() == "mine"
+    assert call(*options, "--force") == 0
+    assert Path("s.csv").read_text() != "mine"
+
+
+def test_an_output_that_exists_is_asked_about_on_a_terminal(fitted, monkeypatch, capsys):
+    Path("s.csv").write_text("mine")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda *_a, **_k: False)
+    options = ("predict", fitted / "customers.model", fitted / "customers.csv", "--out", "s.csv")
+    assert call(*options) == 3
+    assert "left as it is" in capsys.readouterr().err
+    monkeypatch.setattr("typer.confirm", lambda *_a, **_k: True)
+    assert call(*options) == 0
+
+
+def test_an_output_without_a_format(fitted, capsys):
+    assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", "s.xlsx") == 1
+    assert ".parquet" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
+def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
+    monkeypatch.setattr("unlabeled.atomic.secrets.token_hex", lambda _n: "x")
+    Path(f".{out}.x.part").symlink_to("/dev/full")
+    assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", out) == 3
+    assert "disk is full" in capsys.readouterr().err
+    assert list(here.iterdir()) == []
+
+
+def test_a_broken_line_late_in_the_table_leaves_no_scores(fitted, customers, here, capsys, monkeypatch):
+    monkeypatch.setattr("unlabeled.cli.predict.rows_a_batch", lambda _n: 50)
+    customers.write_csv("new.csv")
+    with Path("new.csv").open("a") as file:
+        file.write("one,field,too,many,a,b,c,d,e,f\n")
+    assert call("predict", fitted / "customers.model", "new.csv", "--out", "s.csv") == 1
+    assert "line 402 has 10 fields" in capsys.readouterr().err
+    assert [path.name for path in here.iterdir()] == ["new.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"", "not a model"), (b"a,b\n", "not a model"), (b"unlabeled model\n{", "damaged")]
+)
+def test_models_that_are_none(capsys, content, message):
+    Path("m").write_bytes(content)
+    Path("t.csv").write_text(GOOD)
+    assert call("predict", "m", "t.csv") == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_model_of_python_is_not_one_of_a_table(capsys):
+    data = make_gaussians(20, 40, 1, random_state=0)
+    save(WMMDClassifier(0.5).fit(data.X, data.y), "m")
+    Path("t.csv").write_text(GOOD)
+    assert call("predict", "m", "t.csv") == 1
+    assert "holds a WMMDClassifier" in capsys.readouterr().err
+
+
+def test_debug_shows_where(capsys):
+    assert call("--debug", "fit", "absent.csv", "--label", "y") == 1
+    assert "Traceback" in capsys.readouterr().err
+    assert call("fit", "absent.csv", "--label", "y", "--debug") == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_error_of_ours_has_a_code_of_its_own(capsys, monkeypatch):
+    monkeypatch.setattr("unlabeled.cli.fit.read_learning_table", lambda *_a, **_k: 1 / 0)
+    assert call("fit", "t.csv", "--label", "y") == 70
+    assert "An error of ours, ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_in_the_middle(fitted, customers, tmp_path, number, code):
+    pl.concat([customers] * 2000).write_parquet(tmp_path / "long.parquet")
+    command = [sys.executable, "-m", "unlabeled.cli", "predict", str(fitted / "customers.model"), "long.parquet"]
+    process = subprocess.Popen([*command, "--out", "s.csv"], cwd=tmp_path, stderr=subprocess.PIPE)
+    deadline = time.time() + 60
+    while not any(path.suffix == ".part" for path in tmp_path.iterdir()) and time.time() < deadline:
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert b"Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
+
+
+# --- the other commands ---
+
+
+def test_prior_shows_all_estimators(fitted, capsys):
+    found = answer(capsys, "prior", fitted / "customers.csv", "--label", "known_fraud")
+    assert {"density", "km2", "best-bin", "dedpul", "elkan-noto"} <= set(found["estimates"])
+    assert all(e["low"] <= e["high"] for e in found["estimates"].values())
+    assert found["verdict"].startswith("The estimates")
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [((0.1, 0.11), "agree:"), ((0.1, 0.16), "agree roughly"), ((0.1, 0.5), "disagree"), ((0.1,), "too few")],
+)
+def test_the_verdict(values, words):
+    found = {f"e{i}": PriorEstimate(value, 0, 1, "e") for i, value in enumerate(values)}
+    assert words in judge(found | {"density": PriorEstimate(0.9, 0, 1, "density")})
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_an_explanation_is_the_score(scenario, rng):
+    data = make_gaussians(30, 100, 1, n_features=3, random_state=0)
+    model = WMMDClassifier(0.5, gamma=0.7, scenario=scenario).fit(data.X, data.y)
+    row = rng.normal(size=(1, 3))
+    found = explain_score(model, row)
+    score = model.score_samples(row)[0]
+    assert found.score == pytest.approx(score)
+    assert found.by_feature.sum() + found.crowding == pytest.approx(score)
+    assert found.positive_shares.sum() == pytest.approx(1)
+    kernel = np.exp(-0.7 * ((data.positive - row) ** 2).sum(axis=1))
+    np.testing.assert_allclose(found.positive_shares, kernel / kernel.sum())
+    of_unlabeled = np.exp(-0.7 * ((data.unlabeled - row) ** 2).sum(axis=1))
+    population = of_unlabeled.sum() + (kernel.sum() if scenario == "single-sample" else 0)
+    np.testing.assert_allclose(found.unlabeled_shares, of_unlabeled / population)
+
+
+@pytest.fixture(scope="module", params=["wmmd", "score"])
+def of_method(request, fitted):
+    """The name of a method, and a model fitted by it."""
+    options = ("--label", "known_fraud", "--method", request.param, "--model", fitted / request.param)
+    assert call("fit", fitted / "customers.csv", *options) == 0
+    return request.param, fitted / request.param
+
+
+def test_explain_names_rows_and_columns(of_method, fitted, customers, capsys):
+    method, model = of_method
+    found = answer(capsys, "explain", model, fitted / "customers.csv", "--row", 5)
+    known = np.flatnonzero(customers["known_fraud"].to_numpy()) + 1
+    positives = found["rows"]["positives"]["first"] if method == "wmmd" else found["nearest"]["positives"]
+    assert {entry["row"] for entry in positives} <= set(known.tolist())
+    columns = found["parts"] if method == "wmmd" else found["importances"]
+    assert set(columns) == {"age", "channel", "joined", "mean_amount", "transfers", "verified"}
+    total = found["log_ratio"] - found["crowding"] if method == "wmmd" else 1
+    assert sum(columns.values()) == pytest.approx(total)
+    assert call("explain", model, fitted / "customers.csv", "--row", 5) == 0
+    assert ("exact" if method == "wmmd" else "learned") in capsys.readouterr().out
+
+
+def test_explain_knows_what_it_cannot_explain(fitted, here, capsys):
+    options = ("--label", "known_fraud", "--method", "elkan-noto", "--model", here / "m")
+    assert call("fit", fitted / "customers.csv", *options) == 0
+    assert call("explain", here / "m", fitted / "customers.csv", "--row", 5) == 1
+    assert "--method wmmd or score" in capsys.readouterr().err
+
+
+def test_explain_beyond_the_table(fitted, capsys):
+    assert call("explain", fitted / "customers.model", fitted / "customers.csv", "--row", 401) == 1
+    assert "fewer than 401 rows" in capsys.readouterr().err
+
+
+def test_demo_writes_a_table_to_try(capsys):
+    assert call("demo") == 0
+    assert "unlabeled fit demo/customers.csv" in capsys.readouterr().out
+    assert len(pl.read_csv("demo/customers.csv")) == 2000
+    assert call("demo") == 3
+    assert call("demo", "--force") == 0
+
+
+def test_datasets_lists_the_papers(capsys, tmp_path):
+    found = answer(capsys, "datasets", "heart_scale", "--data-home", tmp_path)
+    assert set(found["found"]) | set(found["missing"]) == {"heart_scale"}
+    assert call("datasets", "heart") == 1
+    assert "heart_scale" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "prior", "explain", "demo", "datasets", "reproduce"])
+def test_help_has_an_example(command, capsys):
+    assert call(command, "--help") == 0
+    assert f"unlabeled {command}" in capsys.readouterr().out
+
+
+def test_help_tells_the_exit_codes(capsys):
+    assert call("--help") == 0
+    assert "Exit codes" in capsys.readouterr().out
+
+
+# --- memory ---
+
+_PREDICT = """
+import resource, sys
+from unlabeled.cli import app
+from unlabeled.cli.failures import run
+for table in sys.argv[1:]:
+    assert run(app, ["predict", "small.model", table, "--out", "scores.parquet", "--force"]) == 0
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read as Linux has it")
+def test_a_table_of_200_mb_is_scored_in_little_memory(here, rng):
+    """The peak over 200 MB of Parquet is less than 200 MB above that over a table of 100 rows."""
+    columns = {f"x{j}": rng.normal(size=500_000) for j in range(50)} | {"y": np.arange(500_000) % 3 == 0}
+    table = pl.DataFrame(columns)
+    table.write_parquet("large.parquet", compression="uncompressed", row_group_size=50_000)
+    assert Path("large.parquet").stat().st_size > 199e6
+    table.head(100).write_parquet("small.parquet")
+    assert call("fit", "small.parquet", "--label", "y", "--prior", 0.5) == 0
+    command = [sys.executable, "-c", _PREDICT, "small.parquet", "large.parquet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=here)
+    at_first, at_last = map(int, done.stderr.split())
+    assert at_last - at_first < 200
+    assert pl.scan_parquet("scores.parquet").select(pl.len()).collect().item() == 500_000

@@ -1,0 +1,61 @@
+"""Replays the commands of the analyst's page and compares what they print. UPDATE_TRANSCRIPT=1 writes it down anew."""
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from unlabeled.cli import app
+from unlabeled.cli.failures import run
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "analyst.md")
+BLOCK = re.compile(r"(```console\n)(.*?)(```)", re.DOTALL)
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?%?")
+
+
+def replay(command, capsys):
+    if not command.startswith("unlabeled "):
+        return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert run(app, shlex.split(command)[1:]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def replayed_page(page, capsys):
+    """The page with what its commands print now."""
+
+    def block(match):
+        commands = [line for line in match[2].splitlines() if line.startswith("$ ")]
+        return match[1] + "".join(f"{line}\n{replay(line[2:], capsys)}" for line in commands) + match[3]
+
+    return BLOCK.sub(block, page)
+
+
+def words_and_numbers(text):
+    """Words without the numbers in them, and the numbers."""
+    numbers = [float(found.rstrip("%").replace(",", "")) for found in NUMBER.findall(text)]
+    return NUMBER.sub("#", re.sub(r"C\d+", "C", text)).split(), numbers
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_the_page_is_what_the_commands_print(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = path.read_text()
+    with threadpool_limits(1, user_api="openmp"):
+        now = replayed_page(page, capsys)
+    if os.environ.get("UPDATE_TRANSCRIPT"):
+        path.write_text(now)
+    assert "\x1b" not in now
+    for old, new in zip(BLOCK.findall(page), BLOCK.findall(now), strict=True):
+        old_words, old_numbers = words_and_numbers(old[1])
+        new_words, new_numbers = words_and_numbers(new[1])
+        assert new_words == old_words
+        # Ranks of near ties, and with them rows, may differ between machines; figures agree to two digits.
+        if "head" not in old[1] and "explain" not in old[1]:
+            assert new_numbers == pytest.approx(old_numbers, rel=0.02, abs=0.02)

@@ -1,0 +1,357 @@
+"""Tables: what a file is, what its columns hold, and the same numbers whole, in batches and in every format."""
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
+
+from unlabeled.tables import Columns, Table, TableError, encode, find_columns, find_labels, rows_a_batch
+from unlabeled.tables.broken_lines import find_broken_line
+from unlabeled.tables.columns import UNSEEN, Column, nearest_first
+from unlabeled.tables.formats import find_format
+from unlabeled.tables.writing import text_writer, writer
+
+FRAME = pl.DataFrame(
+    {
+        "amount": [1.5, None, 3.0, -2.25] * 10,
+        "größe": [3, 1, 2, 7] * 10,
+        "city": ["Köln", "a, b", None, 'say "x"'] * 10,
+        "ok": [True, False, None, True] * 10,
+        "day": [dt.date(2024, 1, d) for d in (1, 2, 3, 4)] * 10,
+        "known": [1, 0, 0, 0] * 10,
+    }
+)
+WRITERS = {
+    "csv": FRAME.write_csv,
+    "tsv": lambda path: FRAME.write_csv(path, separator="\t"),
+    "semicolon": lambda path: FRAME.write_csv(path, separator=";"),
+    "parquet": FRAME.write_parquet,
+    "feather": FRAME.write_ipc,
+}
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text):
+        path = tmp_path / "table.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+# --- what a file is ---
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_format_is_told_by_content_and_read_alike(kind, tmp_path):
+    path = tmp_path / "misleading.dat"
+    WRITERS[kind](path)
+    table = Table.open(path)
+    assert table.format.kind == ("csv" if kind in {"tsv", "semicolon"} else kind)
+    frame = table.read()
+    assert frame.columns == FRAME.columns
+    found, expected = (find_columns(f).matrix(f)[0] for f in (frame, FRAME))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("n_rows", [1, 7, 1000])
+def test_batches_are_the_table(kind, n_rows, tmp_path):
+    path = tmp_path / "table"
+    WRITERS[kind](path)
+    table = Table.open(path)
+    batches = list(table.batches(["day", "city"], n_rows))
+    assert max(len(batch) for batch in batches) <= n_rows
+    assert pl.concat(batches).equals(table.read().select("day", "city"))
+    assert table.row(6, ["größe"]).item() in {1, "1"}
+    assert table.row(41, ["größe"]) is None
+
+
+def test_libsvm_by_content_whole_and_in_batches(tmp_path, rng):
+    rows = rng.integers(0, 3, size=(50, 6)).astype(float)
+    rows[:, 4] = 0
+    labels = np.where(rng.uniform(size=50) < 0.3, 1, -1)
+    dump_svmlight_file(rows, labels, str(tmp_path / "data.txt"), zero_based=False)
+    table = Table.open(tmp_path / "data.txt")
+    frame = table.read()
+    assert frame.columns == ["label", "1", "2", "3", "4", "5", "6"]
+    np.testing.assert_array_equal(frame.drop("label").to_numpy(), rows)
+    np.testing.assert_array_equal(find_labels(frame, "label").is_positive, labels == 1)
+    batches = pl.concat(table.batches(["6", "1", "99"], 7))  # a column that no row mentions is one of zeros
+    np.testing.assert_array_equal(batches.to_numpy(), np.column_stack([rows[:, [5, 0]], np.zeros(50)]))
+    np.testing.assert_array_equal(table.row(50, ["2"]).item(), rows[49, 1])
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(csv):
+    assert Table.open(csv("\ufeffname;b\n1;2\n")).read().columns == ["name", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"\x1f\x8b\x08\x00", "unpack it first"),
+        (b"PK\x03\x04rest", "Excel"),
+        (b"\xff\xfea\x00,\x00b\x00", "UTF-8"),
+        (b"FEA1....", "Feather"),
+        (b"unlabeled model\n{}", "a saved model"),
+        (b"PAR1 and no more", "cannot be read as Parquet"),
+        (b"ARROW1 and no more", "cannot be read as Feather"),
+        (b"a,b\n", "column names and no rows"),
+        ("name,b\nä,2\n".encode("latin-1"), "not UTF-8"),
+        (b"a,b\n1,2\n3,4,5\n", "line 3 has 3 fields where the header has 2"),
+        (b"a,b\n1,2\n3\n4,5\n", "line 3 has 1 fields where the header has 2"),
+        (b'a,b\n1,"2\n3,4\n', "line 3 cannot be read"),
+        (b'a,b\n1,"2\n3"\n4,5,6\n', "line 4 has 3 fields"),
+        (b"1 1:2\n1 x:3\n", "cannot be read as LIBSVM"),
+    ],
+)
+def test_files_that_are_no_tables(csv, content, message):
+    with pytest.raises(TableError, match=message):
+        Table.open(csv(content)).read()
+
+
+def test_a_short_line_is_found_in_batches_too(csv):
+    path = csv("a,b\n" + "1,2\n" * 500 + "3\n" + "4,5\n" * 5)
+    with pytest.raises(TableError, match="line 502 has 1 fields"):
+        list(Table.open(path).batches(["a"], 100))
+
+
+def test_a_missing_file_names_one_that_is_like_it(tmp_path):
+    (tmp_path / "customers.parquet").touch()
+    with pytest.raises(TableError, match=r"does not exist\. Did you mean customers\.parquet"):
+        find_format(tmp_path / "customers.csv")
+
+
+def test_empty_last_fields_are_no_broken_lines(csv):
+    path = csv("a,b\n1,\n2,\n")
+    assert find_broken_line(path, ",") is None
+    assert Table.open(path).read().height == 2
+
+
+# --- what columns hold ---
+
+
+def kinds(**columns):
+    return {column.name: column.kind for column in find_columns(pl.DataFrame(columns)).all}
+
+
+def test_kinds_of_columns():
+    n = 40
+    found = kinds(
+        number=np.linspace(0, 1, n),
+        text_number=[str(v) for v in np.linspace(0, 1, n)],
+        gaps=["1", "", "NA", "2.5"] * 10,
+        boolean=[True, False] * 20,
+        text_boolean=["TRUE", "false"] * 20,
+        word=["a", "b"] * 20,
+        day=["2024-01-02", "2023-11-30"] * 20,
+        european=["31.12.2023", "01.02.2024"] * 20,
+        moment=["2024-01-02 10:00:00", "2024-01-03 11:30:00"] * 20,
+        counter=np.arange(100, 100 + n),
+        customer_id=np.arange(n) * 17,
+        text_id=[f"C{i}" for i in range(n)],
+        constant=np.ones(n),
+        present_or_not=["yes", ""] * 20,
+        empty=[None] * n,
+        blank=[""] * n,
+        infinite=[float("inf")] * n,
+        nested=[[1, 2]] * n,
+    )
+    assert found == {
+        "number": "number",
+        "text_number": "number",
+        "gaps": "number",
+        "boolean": "boolean",
+        "text_boolean": "boolean",
+        "word": "category",
+        "day": "date",
+        "european": "date",
+        "moment": "date",
+        "counter": "identifier",
+        "customer_id": "identifier",
+        "text_id": "identifier",
+        "constant": "constant",
+        "present_or_not": "category",
+        "empty": "empty",
+        "blank": "empty",
+        "infinite": "empty",
+        "nested": "no value",
+    }
+
+
+def test_different_whole_numbers_are_not_always_identifiers(rng):
+    assert kinds(cents=rng.choice(100_000, 50, replace=False)) == {"cents": "number"}
+
+
+def test_a_few_words_among_numbers_are_refused_with_their_line():
+    frame = pl.DataFrame({"amount": ["1", "2", "", "oops", "4"]})
+    with pytest.raises(TableError, match=r"'amount' mixes numbers and words: 'oops' on line 5.*--category 'amount'"):
+        find_columns(frame, first_line=2)
+    assert find_columns(frame, categories=["amount"]).all[0].kind == "category"
+
+
+def test_numbers_of_columns():
+    frame = pl.DataFrame(
+        {
+            "x": [1.0, float("nan"), float("inf"), None],
+            "word": ["b", "a", None, "b"],
+            "flag": [True, False, None, True],
+            "day": [dt.date(1970, 1, 11), None, dt.date(1969, 12, 31), dt.date(1970, 1, 1)],
+        }
+    )
+    matrix, notices = find_columns(frame).matrix(frame)
+    nan = np.nan
+    np.testing.assert_array_equal(matrix, [[1, 10, 1, 1], [nan, nan, 0, 0], [nan, -1, nan, nan], [nan, 0, 1, 1]])
+    assert notices.unseen == notices.unreadable == {}
+
+
+def test_strange_values_at_prediction_are_counted():
+    columns = Columns((Column("x", "number"), Column("word", "category", categories=("a", "b")), Column("d", "date")))
+    frame = pl.DataFrame({"d": ["2024-01-02", "soon", ""], "word": ["c", "a", ""], "x": ["1", "many", " 3 "]})
+    matrix, notices = columns.matrix(frame)
+    np.testing.assert_array_equal(matrix[:, [0, 2]], [[1, UNSEEN], [np.nan, 0], [3, np.nan]])
+    assert notices.unseen == {"word": 1}
+    assert notices.unreadable == {"x": 1, "d": 1}
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)), min_size=2, max_size=30))
+def test_numbers_survive_text(values):
+    """A number column and its CSV text become the same matrix."""
+    as_numbers = pl.DataFrame({"x": pl.Series(values, dtype=pl.Float64)})
+    as_text = as_numbers.select(pl.col("x").map_elements(repr, return_dtype=pl.String))
+    column = Columns((Column("x", "number"),))
+    np.testing.assert_array_equal(column.matrix(as_numbers)[0], column.matrix(as_text)[0])
+
+
+def test_features_are_of_one_scale_and_tell_what_was_missing(rng):
+    frame = pl.DataFrame(
+        {"x": [None if i % 5 == 0 else float(v) for i, v in enumerate(rng.normal(50, 9, 100))], "word": ["a", "b"] * 50}
+    )
+    encoder, features = encode(find_columns(frame), frame)
+    assert features.shape == (100, 4)  # x, x is missing, a, b
+    present = features[:, 1] == 0
+    assert features[present, 0].mean() == pytest.approx(0)
+    assert features[present, 0].std() == pytest.approx(1)
+    np.testing.assert_array_equal(features[:, 1], np.arange(100) % 5 == 0)
+    new = encoder.transform([[50.0, UNSEEN]])
+    np.testing.assert_array_equal(new[0, 2:], [0, 0])
+
+
+def test_rare_categories_share_a_feature():
+    words = [f"common{i}" for i in range(10)] * 40 + [f"rare{i}" for i in range(100)]
+    frame = pl.DataFrame({"word": words})
+    _, features = encode(find_columns(frame), frame)
+    assert features.shape[1] == 50
+
+
+def test_columns_survive_as_text():
+    columns = find_columns(FRAME)
+    copy = Columns.__new__(Columns)
+    copy.__setstate__(columns.__getstate__())
+    assert copy == columns
+
+
+# --- labels ---
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "expected"),
+    [
+        ([1, 0, 0, 1], None, [1, 0, 0, 1]),
+        ([1.0, None, 0.0, 1.0], None, [1, 0, 0, 1]),
+        ([-1, 1, 1, -1], None, [0, 1, 1, 0]),
+        ([True, False, None, True], None, [1, 0, 0, 1]),
+        (["fraud", "", None, "fraud"], None, [1, 0, 0, 1]),
+        (["Yes", "no", "", "Yes"], None, [1, 0, 0, 1]),
+        (["1", "0", "", "1"], None, [1, 0, 0, 1]),
+        (["a", "b", "c", "a"], "a", [1, 0, 0, 1]),
+        ([2, 3, 4, 2], "2.0", [1, 0, 0, 1]),
+        ([True, False, False, True], "FALSE", [0, 1, 1, 0]),
+    ],
+)
+def test_label_columns(values, positive, expected):
+    np.testing.assert_array_equal(find_labels(pl.DataFrame({"y": values}), "y", positive).is_positive, expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "message"),
+    [
+        ([0, 0, 0], None, "no labelled positives"),
+        ([False, False], None, "no labelled positives"),
+        (["", None, ""], None, "empty throughout"),
+        ([1, 1, 1], None, "Every row has '1'.*Unlabeled rows are needed"),
+        ([1], None, "Every row"),
+        ([1, 0, 0], None, "only one labelled positive"),
+        ([1, 1, 0], None, "only one unlabeled row"),
+        (["a", "b", "a"], None, r"2 values: 'a', 'b'.*--positive"),
+        ([1, 2, 3, 1], None, r"3 values.*--positive"),
+        (["a", "b", "a"], "c", "No row has 'c'.*'a', 'b'"),
+        ([[1], [2]], None, "cannot be a label"),
+    ],
+)
+def test_label_columns_that_cannot_be_used(values, positive, message):
+    with pytest.raises(TableError, match=message):
+        find_labels(pl.DataFrame({"y": values}), "y", positive)
+
+
+def test_the_nearest_name_comes_first():
+    assert nearest_first("fraude", ["id", "amount", "is_fraud", "fraud"])[0] == "fraud"
+    with pytest.raises(TableError, match=r"no column 'fruad'. The columns are: 'fraud', "):
+        find_labels(pl.DataFrame({"amount": [1], "fraud": [1]}), "fruad")
+
+
+# --- writing ---
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_batches_written_are_the_table_read(suffix, tmp_path):
+    path = tmp_path / f"out{suffix}"
+    with writer(path, suffix) as write:
+        for start in range(0, 40, 7):
+            write(FRAME.select("amount", "größe", "city").slice(start, 7))
+    read = (
+        pl.read_parquet(path)
+        if suffix == ".parquet"
+        else pl.read_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    )
+    assert read.equals(FRAME.select("amount", "größe", "city"))
+
+
+def test_an_error_while_writing_parquet_is_not_lost(tmp_path):
+    def write_to_nowhere():
+        with writer(tmp_path / "no folder" / "out.parquet", ".parquet") as write:
+            for _ in range(20):
+                write(FRAME)
+
+    with pytest.raises(OSError, match="no folder"):
+        write_to_nowhere()
+
+
+def test_an_error_of_the_caller_ends_the_writer(tmp_path):
+    def fail():
+        with writer(tmp_path / "out.parquet", ".parquet") as write:
+            write(FRAME)
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fail()
+
+
+def test_text_has_one_header(tmp_path):
+    with (tmp_path / "out").open("wb") as file:
+        write = text_writer(file)
+        write(pl.DataFrame({"a": [1]}))
+        write(pl.DataFrame({"a": [2]}))
+    assert (tmp_path / "out").read_text() == "a\n1\n2\n"
+
+
+def test_the_batches_of_a_wide_table_are_short():
+    assert rows_a_batch(10_000) * 10_000 <= 1 << 21
+    assert rows_a_batch(10**9) == 1
