@@ -31,6 +31,8 @@ def fail_in_many_ways(cell):
         return {"bytes": np.ones(int(4e9)).nbytes}  # 32 GB
     if cell.draw == 2:
         os.kill(os.getpid(), signal.SIGKILL)
+    if cell.draw == 5:
+        return {"nothing": float("nan")}
     if cell.draw == 3:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
     return {"fine": 1.0, "note": "a remark"}
@@ -72,14 +74,27 @@ def test_rows_say_what_was_run_and_done_cells_are_not_run_again(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="memory can be bounded on Linux only")
 def test_trouble_is_recorded_and_the_run_goes_on(tmp_path):
     file = ResultsFile(tmp_path / "rows.jsonl")
-    assert run_cells(cells(5), file, fail_in_many_ways, memory_gb=4) == 5
+    assert run_cells(cells(6), file, fail_in_many_ways, memory_gb=4) == 6
     rows = {row["draw"]: row for row in file.rows()}
     assert rows[0]["failure"].startswith("ValueError: no such thing")
     assert rows[1]["failure"] == "memory: more than 4 GB"
-    assert rows[2]["failure"].startswith("killed")
+    assert rows[2]["failure"] == "killed: the process ended with code -9"
     assert rows[3]["failure"] == "memory: more than 4 GB"
     assert rows[4]["metrics"] == {"fine": 1.0}
     assert rows[4]["note"] == "a remark"
+    assert rows[5]["failure"].startswith("ValueError: Out of range float")
+
+
+def test_failures_are_tried_again_only_when_asked(tmp_path):
+    file = ResultsFile(tmp_path / "rows.jsonl")
+    run_cells(cells(1), file, fail_in_many_ways)
+    again = ResultsFile(file.path)
+    assert run_cells(cells(1), again, report_seed) == 0
+    again.forget_failures()
+    assert run_cells(cells(1), again, report_seed) == 1
+    (row,) = again.rows()
+    assert "metrics" in row
+    assert "failure" not in row
 
 
 def test_one_cell_can_be_run_alone():
@@ -126,7 +141,37 @@ def test_a_killed_run_resumes_without_loss_or_repetition(tmp_path):
     assert len(path.read_text().splitlines()) == 60
 
 
-def test_two_runs_on_one_file_share_the_work(tmp_path):
+def sleep_long(cell):
+    Path(cell.setting["pid_file"]).write_text(str(os.getpid()))
+    time.sleep(60)
+    return {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_killed_run_leaves_no_worker_behind(tmp_path):
+    pid_file = tmp_path / "pid"
+    code = RUN_SLOWLY.format(tests=str(Path(__file__).parent), path=str(tmp_path / "rows.jsonl"))
+    code = code.replace("run_cells, slow", "run_cells, sleep_long, Cell")
+    code = code.replace("cells(60)", f"[Cell('e', 'd', 'm', dict(pid_file={str(pid_file)!r}))]").replace(
+        "slow, jobs=2", "sleep_long"
+    )
+    (tmp_path / "run.py").write_text(code)
+    process = subprocess.Popen([sys.executable, str(tmp_path / "run.py")])
+    for _ in range(600):
+        if pid_file.exists() and pid_file.read_text():
+            break
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    worker = Path("/proc") / pid_file.read_text()
+    for _ in range(200):
+        if not worker.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError("the worker goes on")
+
+
+def test_two_runs_on_one_file_leave_each_row_once(tmp_path):
     runs = [start_slow_run(tmp_path) for _ in range(2)]
     for process, _ in runs:
         assert process.communicate()[1] == b""

@@ -11,6 +11,7 @@ from unlabeled.report.page import Heading, Table, Text, as_html, as_markdown
 from unlabeled.report.paper import LARGE, SMALL, data_sets, printed, training_times
 from unlabeled.report.rows import Group, Mean, Rows, best_and_equals, paired_difference
 from unlabeled.report.tables import differs, real_data
+from unlabeled.report.tables import training_times as training_table
 
 METHODS = ("log", "dh", "nnpu", "tadj", "wmmd")
 
@@ -179,3 +180,39 @@ def test_html_escapes_what_markdown_leaves():
     assert '<a href="page.html">link</a>' in page
     assert as_markdown(blocks).splitlines()[0] == "# a < b"
     assert "| a | 1 |" in as_markdown(blocks)
+
+
+def test_a_failed_timing_is_no_table():
+    failed = {"experiment": "timing", "dataset": "gaussians", "method": "+".join(METHODS), "setting": {}, "draw": 0}
+    assert training_table(Rows([failed | {"failure": "ImportError"}])) is None
+    partial = [row("timing", "gaussians", "+".join(METHODS), {}, 0, log=1.0, dh=1.0, tadj=0.1, wmmd=0.01)]
+    table = training_table(Rows(partial))
+    assert table is not None
+    assert table.header == ["", "LOG", "DH", "tADJ", "WMMD"]
+    assert not [v for v in verdicts(partial).values() if v is not None and "NNPU" in v.numbers]
+
+
+def test_notes_are_marked_and_listed(tmp_path):
+    rows = [r | ({"note": "only 5 rows"} if r["dataset"] == "HIGGS" else {}) for r in real_rows(lambda *_: 0.7)]
+    page = write_report(rows, tmp_path)[0].read_text()
+    assert page.count("†") == 2 * 2 * 5 + 4  # both tables, both metrics, five methods, and four captions
+    assert "HIGGS, LOG, DH, NNPU, tADJ, WMMD: only 5 rows" in page
+
+
+def test_one_draw_is_not_called_different():
+    theirs = printed("table3", "accuracy", "heart_scale", "wmmd")
+    assert theirs is not None
+    assert not differs(Mean(0.1, 0.0, 1), theirs)
+
+
+def test_the_papers_own_values_are_near_the_paper():
+    def own(offset):
+        for table, prior in (("table3", "known"), ("table4", "estimated")):
+            for name in SMALL:
+                values = {m: (printed(table, m, name, "wmmd").value + offset) / 100 for m in ("accuracy", "auc")}
+                yield row("real data", name, "wmmd", {"prior": prior}, 0, **values)
+
+    near = next(claim for claim in CLAIMS if claim.where == "Tables 3, 4")
+    assert near.check(Rows(own(0))).held
+    assert near.check(Rows(own(2.9))).held
+    assert not near.check(Rows(own(6))).held

@@ -1,6 +1,7 @@
 """An append-only file of results, one JSON object a line, that several runs may share and any may be killed.
 
-A row is what one method did on one draw. Its identity is in `IDENTITY`; a file holds each identity once.
+A row is what one method did on one draw. Its identity is in `IDENTITY`; a file holds each identity once, or twice where
+a first try failed (the row has a "failure") and another did not.
 
 A line is written in one piece under a lock. Where a run was killed in the middle of a line, the next append ends that
 line first, and readers pass over it: the row is missing, so it is computed again.
@@ -39,10 +40,16 @@ class ResultsFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         self._keys: set[str] = set()
+        self._failed: set[str] = set()
         self._read_up_to = 0
 
     def __contains__(self, key: str) -> bool:
         return key in self._keys
+
+    def forget_failures(self) -> None:
+        """Count cells that failed as not done, so that they are tried again."""
+        self.refresh()
+        self._keys -= self._failed
 
     def refresh(self) -> None:
         """Take note of what other runs have written since the last look."""
@@ -64,7 +71,7 @@ class ResultsFile:
         return True
 
     def rows(self) -> list[Row]:
-        """All rows, in the order they were written; of rows with one identity the first."""
+        """All rows; see `read_rows`."""
         return read_rows(self.path)
 
     def n_damaged(self) -> int:
@@ -77,17 +84,21 @@ class ResultsFile:
         file.seek(self._read_up_to)
         text = file.read()
         whole = text.rfind(b"\n") + 1  # a last line without an end may still be on its way
-        self._keys.update(row_key(row) for row in _parsed(text[:whole]))
+        for row in _parsed(text[:whole]):
+            self._keys.add(row_key(row))
+            (self._failed.add if "failure" in row else self._failed.discard)(row_key(row))
         self._read_up_to += whole
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[Row]:
-    """The rows of a results file, plain or packed (.xz); of rows with one identity the first."""
+    """The rows of a results file, plain or packed (.xz); of rows with one identity the first that did not fail."""
     path = Path(path)
     text = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
     found: dict[str, Row] = {}
     for row in _parsed(text):
-        found.setdefault(row_key(row), row)
+        key = row_key(row)
+        if key not in found or ("failure" in found[key] and "failure" not in row):
+            found[key] = row
     return list(found.values())
 
 

@@ -6,21 +6,21 @@ say) it is known which cell did it: that is recorded, a new worker takes its pla
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from unlabeled import __version__
 from unlabeled.experiments.cell import Cell
 from unlabeled.results import ResultsFile, Row
-
-__all__ = ["Cell", "run_cells"]
 
 #: An experiment's work on one cell: its metrics, and a "note" where there is something to say.
 Run = Callable[[Cell], dict[str, Any]]
@@ -87,7 +87,8 @@ class _Worker:
         results.refresh()
         self.cell = next((cell for cell in waiting if cell.key not in results), None)
         if self.cell is not None:
-            self.connection.send(self.cell)
+            with suppress(BrokenPipeError):  # a worker that died meanwhile is noticed when it is asked for its answer
+                self.connection.send(self.cell)
 
     def answer(self) -> Row:
         """The row of the cell in hand. A worker that died gives one that says so."""
@@ -96,8 +97,10 @@ class _Worker:
             return dict(self.connection.recv())
         except (EOFError, ConnectionError):
             self.process.join()
+            code = self.process.exitcode
+            self.connection.close()
             self._start()
-            return _row(self.cell, failure=f"killed: the process ended with code {self.process.exitcode}")
+            return _row(self.cell, failure=f"killed: the process ended with code {code}")
 
     def stop(self) -> None:
         self.process.terminate()
@@ -126,6 +129,7 @@ def _workers(jobs: int, run: Run, memory_gb: float) -> Iterator[list[_Worker]]:
 def _work(connection: Connection, run: Run, memory_gb: float) -> None:
     """The life of a worker process: cells in, rows out, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the main process's affair
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             cell = connection.recv()
@@ -137,12 +141,21 @@ def _work(connection: Connection, run: Run, memory_gb: float) -> None:
             return
 
 
+def _end_with_parent() -> None:
+    """Leave no worker behind in a long cell when the main process was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
 def run_one(cell: Cell, run: Run, memory_gb: float = DEFAULT_MEMORY_GB) -> Row:
     """The row of one cell: its metrics, or why there are none."""
     start = time.perf_counter()
     try:
         with _memory_bound(memory_gb):
             metrics = run(cell)
+        json.dumps(metrics, allow_nan=False)  # what cannot be written is a failure of the cell, not of the run
     except MemoryError:
         failure = f"memory: more than {memory_gb:g} GB"
     except Exception as error:  # noqa: BLE001 (whatever a method does, the run goes on and the row says what)

@@ -69,8 +69,11 @@ def measure(method: str, data: PUData, prior: Prior, seed: int, kernel: str = "r
     }
     if getattr(model, "prior_", None) is not None:
         found["prior"] = _rounded(model.prior_)
-    if caught:
-        found["note"] = "; ".join(sorted({_first_sentence(str(warning.message)) for warning in caught}))
+    notes = sorted({_first_sentence(str(warning.message)) for warning in caught})
+    if method == "nnpu" and len(data.y) > LARGE_SAMPLE:
+        notes.append(f"NNPU in batches of {LARGE_BATCH:,} rows")
+    if notes:
+        found["note"] = "; ".join(notes)
     return found
 
 

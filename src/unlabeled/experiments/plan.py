@@ -39,7 +39,7 @@ class Options:
         """Draws of a real data set."""
         if dataset not in real_data.LARGE:
             return self.n_draws
-        return min(self.n_draws, QUICK_LARGE_DRAWS if self.quick else N_LARGE_DRAWS)
+        return self.draws or (QUICK_LARGE_DRAWS if self.quick else N_LARGE_DRAWS)
 
 
 def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:

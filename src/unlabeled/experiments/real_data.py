@@ -88,4 +88,4 @@ def _with_note(data_set: PaperDataset, found: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _loaded(name: str, layout: str) -> PaperDataset:
-    return paper_dataset(name, layout=layout)
+    return paper_dataset(name, layout=layout, download=False)  # the command has fetched it, once

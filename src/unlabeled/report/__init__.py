@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from unlabeled.report import figures, tables, theory_figures
@@ -18,8 +19,9 @@ TITLE = "The paper's experiments, reproduced"
 INTRODUCTION = (
     "Kwon, Kim, Sugiyama and Paik, *Principled analytic classifier for positive-unlabeled learning via weighted "
     "integral probability metric*, Machine Learning 109 (2020). Every figure and table below comes from the rows in "
-    "[results.jsonl](results.jsonl), written by `unlabeled reproduce`; `unlabeled reproduce report` makes this page of "
-    "them. The methods are in the paper's configuration (`.paper(...)`) and meet on the same draws."
+    "results.jsonl beside this page (packed where it is large), written by `unlabeled reproduce`; "
+    "`unlabeled reproduce report` makes the page of them. The methods are in the paper's configuration "
+    "(`.paper(...)`) and meet on the same draws."
 )
 
 #: File name, heading, caption, and what draws it.
@@ -58,6 +60,7 @@ def write_report(rows: Iterable[dict[str, Any]], folder: Path) -> list[Path]:
     blocks = [
         Heading(TITLE, 1),
         Text(INTRODUCTION),
+        *([Text("[What explains the gaps](remarks.md)")] if (folder / "remarks.md").exists() else []),
         *_claims(indexed),
         *_pictures(indexed, folder, FIGURES),
         *_tables(indexed),
@@ -96,7 +99,8 @@ def _pictures(rows: Rows, folder: Path, drawn: Sequence[_Drawn]) -> list[Block]:
             blocks.append(Text(f"{caption.split(':')[0]}: no rows yet."))
             continue
         figure.savefig(folder / f"{name}.png", dpi=110)
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        with mpl.rc_context({"svg.hashsalt": name}):  # the same rows give the same file
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
         blocks.append(Picture(name, caption))
     return blocks
 
@@ -117,4 +121,5 @@ def _tables(rows: Rows) -> list[Block]:
     blocks: list[Block] = []
     for heading, table in made:
         blocks += [Heading(heading), Text("No rows yet.") if table is None else table]
-    return blocks
+    remarks = dict.fromkeys(note for prior in ("known", "estimated") for note in tables.notes(rows, prior))
+    return blocks + ([Heading("Notes"), *map(Text, remarks)] if remarks else [])

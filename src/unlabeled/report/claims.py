@@ -57,6 +57,11 @@ CLAIMS = (
     ),
     Claim("Table 1", "WMMD trains fastest of the five.", checks.fastest),
     Claim("Table 1", "WMMD trains some 300 times faster than LOG and DH.", checks.three_hundred),
+    Claim(
+        "Tables 3, 4",
+        "(Ours) WMMD on the small sets is within 3 points of the paper, two errors aside.",
+        checks.near_the_paper,
+    ),
     Claim("Table 3", "LOG and DH run out of 12 GB of memory on the large data sets.", checks.out_of_memory),
     Claim(
         "Table 3",

@@ -127,9 +127,9 @@ def _label_panels(axes: np.ndarray) -> None:
     axes[0, 1].set(title="400 unlabeled rows")
     axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows")
     axes[1, 1].set(xlabel="class prior")
-    axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle=":", label="1 - Bayes risk")
+    axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle="--", linewidth=1, label="1 - Bayes risk")
     priors = np.linspace(0.05, 0.95, 91)
-    axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k:")
+    axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k--", linewidth=1)
     for panel in axes.flat:
         panel.grid(alpha=0.25)
 

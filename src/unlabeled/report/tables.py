@@ -10,7 +10,7 @@ from unlabeled.report.page import Table
 from unlabeled.report.rows import Group, Mean, Rows, best_and_equals
 
 METRICS = {"accuracy": "Accuracy (%)", "auc": "AUC x 100"}
-DIFFERS = "≠"
+DIFFERS, REMARKED = "≠", "†"
 #: Beyond twice its standard error a difference from the paper is marked.
 N_ERRORS = 2.0
 
@@ -43,8 +43,11 @@ def timed(rows: Rows) -> tuple[list[str], np.ndarray] | None:
     if "wmmd" not in methods:
         return None
     (setting,) = {tuple(sorted(s.items())) for s in rows.settings("timing")}
-    group = rows.group("timing", "gaussians", together, dict(setting))
-    return methods, np.array([[found[m] for m in methods] for found in group.metrics.values()])
+    draws = rows.group("timing", "gaussians", together, dict(setting)).metrics.values()
+    methods = [m for m in methods if all(m in found for found in draws)]  # one that is not installed has no times
+    return (
+        (methods, np.array([[found[m] for m in methods] for found in draws])) if draws and "wmmd" in methods else None
+    )
 
 
 def data_sets(rows: Rows) -> Table | None:
@@ -78,9 +81,20 @@ def real_data(rows: Rows, table: str, metric: str) -> Table | None:
             lines += _ours_and_theirs(name, groups, table, metric)
     caption = (
         f"{METRICS[metric]}, prior {prior}: mean ± standard error (draws). Bold: the best and what a t-test at 5 % "
-        f"cannot tell from it. {DIFFERS}: differs from the paper by more than two standard errors of the difference."
+        f"cannot tell from it. {DIFFERS}: differs from the paper by more than two standard errors of the difference. "
+        f"{REMARKED}: see the notes below."
     )
     return Table(["", *METHOD_LABELS.values()], lines, caption) if lines else None
+
+
+def notes(rows: Rows, prior: str) -> list[str]:
+    """What has to be known of the cells of Table 3 or 4 that bear a mark."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in paper.data_sets():
+        for method, group in real_groups(rows, name, prior).items():
+            for note in group.notes:
+                found.setdefault((name, note), []).append(METHOD_LABELS[method])
+    return [f"{name}, {', '.join(methods)}: {note}" for (name, note), methods in found.items()]
 
 
 def real_groups(rows: Rows, dataset: str, prior: str) -> dict[str, Group]:
@@ -118,13 +132,15 @@ def _ours_and_theirs(name: str, groups: dict[str, Group], table: str, metric: st
 def _our_cell(mean: Mean | None, group: Group, printed: paper.Printed | None, *, bold: bool) -> str:
     if mean is None:
         return group.failures[0].split(":")[0] if group.failures else ""
-    text = _bold(f"{100 * mean.value:.1f} ± {100 * mean.error:.1f}", when=bold) + f" ({mean.n_draws})"
-    return f"{text} {DIFFERS}" if printed is not None and differs(mean, printed) else text
+    draws = f"{mean.n_draws}, others failed" if group.failures else str(mean.n_draws)
+    marks = [REMARKED] * bool(group.notes) + [DIFFERS] * (printed is not None and differs(mean, printed))
+    return " ".join([_bold(f"{100 * mean.value:.1f} ± {100 * mean.error:.1f}", when=bold), f"({draws})", *marks])
 
 
 def differs(mean: Mean, printed: paper.Printed) -> bool:
-    """Whether ours is further from the paper's than two standard errors of the difference."""
-    return abs(100 * mean.value - printed.value) > N_ERRORS * np.hypot(100 * mean.error, max(printed.error, 0.05))
+    """Whether ours is further from the paper's than two standard errors of the difference; one draw cannot tell."""
+    error = np.hypot(100 * mean.error, max(printed.error, 0.05))
+    return bool(mean.n_draws > 1 and abs(100 * mean.value - printed.value) > N_ERRORS * error)
 
 
 def _bold(text: str, *, when: bool) -> str:
