@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
 
 from unlabeled.decision import ScoreDecisions
 from unlabeled.isotonic import ScoredSamples
@@ -24,6 +25,8 @@ from unlabeled.thresholds import Policy, check_threshold
 
 #: Whole-number weights are made copies of rows up to so many rows in all: few learners read a weight as a frequency.
 MOST_COPIES = 1_000_000
+#: Up to so many rows one thread fits the inner classifiers.
+FEW_ROWS = 20_000
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -198,11 +201,13 @@ def cross_fit(estimator: Any, pu: PUSample, n_folds: int) -> CrossFit:
     (positive, positive_origin), (unlabeled, unlabeled_origin) = _as_copies(pu.positive), _as_copies(pu.unlabeled)
     table = Table.of(PUSample(positive, unlabeled, pu.scenario))
     sums, weights, estimators = np.zeros(len(table.rows)), np.zeros(len(table.rows)), []
-    for kept, held in table.folds(n_folds):
-        model = fit_clone(estimator, kept)
-        sums[held.place] += held.weights * score_of(model, held.rows)
-        weights[held.place] += held.weights
-        estimators.append(model)
+    # Small trees gain nothing from threads, and on a busy machine these wait for each other most of the time.
+    with threadpool_limits(1 if len(table.rows) <= FEW_ROWS else None, user_api="openmp"):
+        for kept, held in table.folds(n_folds):
+            model = fit_clone(estimator, kept)
+            sums[held.place] += held.weights * score_of(model, held.rows)
+            weights[held.place] += held.weights
+            estimators.append(model)
     of_positive, of_unlabeled = np.split((sums / weights)[:, None], [len(positive)])
     scored = PUSample(
         Sample(of_positive, positive.log_weights), Sample(of_unlabeled, unlabeled.log_weights), pu.scenario

@@ -67,7 +67,7 @@ class DedpulPrior(ScorePrior):
       running medians;
     - the WMMD scores, and ``method="em"`` without the kink: it answers near 0 where the iteration does.
 
-    So errors published for DEDPUL are not those of this class.
+    What Ivanov has is read off the program that he released. Errors published for DEDPUL are not those of this class.
     """
 
     def __init__(

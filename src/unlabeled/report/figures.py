@@ -98,7 +98,9 @@ def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[s
         return None
     _label_panels(axes)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 7), frameon=False)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels) if len(labels) < 7 else 4, frameon=False
+    )
     return figure
 
 
