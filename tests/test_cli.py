@@ -1,5 +1,6 @@
 """The command line: what must work, what must fail and how, and that nothing is left half-written."""
 
+import datetime as dt
 import errno
 import json
 import os
@@ -152,6 +153,18 @@ def test_new_leaves_out_the_known(fitted, tmp_path, customers):
     assert not new["known"].any()
 
 
+def test_new_knows_labels_that_are_written_otherwise(fitted, tmp_path, customers):
+    customers.with_columns(pl.col("known_fraud").cast(pl.Float64).cast(pl.String)).write_csv(tmp_path / "new.csv")
+    new = scores_of(fitted, tmp_path / "new.csv", tmp_path, "--new")
+    assert len(new) == (customers["known_fraud"] == 0).sum()
+
+
+def test_new_needs_the_label_column(fitted, customers, capsys):
+    customers.drop("known_fraud").write_csv("new.csv")
+    assert call("predict", fitted / "customers.model", "new.csv", "--new") == 1
+    assert "new.csv has no column 'known_fraud', so that --new cannot tell" in capsys.readouterr().err
+
+
 def test_the_ranking_finds_hidden_positives(fitted, tmp_path):
     top = scores_of(fitted, fitted / "customers.csv", tmp_path, "--new", "--top", 15)
     _, truth = make_customers()
@@ -202,6 +215,42 @@ def test_tables_that_can_be_scored(case, suffix, fitted, customers, tmp_path):
     if case not in {"unseen categories", "everything missing"}:
         same = scores_of(fitted, fitted / "customers.csv", tmp_path, "--force")["score"].to_numpy()
         np.testing.assert_allclose(scores["score"].to_numpy()[: len(same)], same[: len(scores)], atol=1e-6)
+
+
+def test_columns_of_the_table_that_are_named_as_those_of_the_output(rng, capsys):
+    n_rows = 60
+    columns = {name: [f"{name}{k}" for k in range(n_rows)] for name in ("row", "row_in_table", "rank", "score")}
+    days = [dt.date(2024, 1, 1) + dt.timedelta(days=k) for k in range(n_rows)]
+    table = pl.DataFrame(columns | {"known": days, "x": rng.normal(size=n_rows), "y": np.arange(n_rows) % 2})
+    table.write_parquet("t.parquet")
+    identifiers = [part for name in [*columns, "known"] for part in ("--id", name)]
+    assert call("fit", "t.parquet", "--label", "y", "--prior", 0.6, "--method", "wmmd", *identifiers) == 0
+    top = answer(capsys, "predict", "t.model", "t.parquet", "--top", 1)["top"][0]
+    number = top["row"] - 1
+    assert top["row_in_table_in_table"] == f"row{number}"
+    assert top["row_in_table"] == f"row_in_table{number}"
+    assert top["rank"] == 1
+    assert top["rank_in_table"] == f"rank{number}"
+    assert top["known_in_table"] == str(days[number])
+    assert top["known"] == bool(number % 2)
+
+
+def test_a_table_without_rows(fitted, customers, here, capsys):
+    customers.clear().write_csv("new.csv")
+    assert call("predict", fitted / "customers.model", "new.csv", "--out", "s.csv") == 1
+    assert "new.csv has column names and no rows." in capsys.readouterr().err
+    assert [path.name for path in here.iterdir()] == ["new.csv"]
+
+
+@pytest.mark.parametrize(("suffix", "width"), [(".csv", 1009), (".parquet", 8)])
+def test_batches_are_sized_by_the_columns_that_are_read(suffix, width, fitted, customers, monkeypatch):
+    wide = customers.head(20).with_columns(pl.lit(0).alias(f"extra{k}") for k in range(1000))
+    wide.write_csv("new.csv") if suffix == ".csv" else wide.write_parquet("new.parquet")
+    asked = []
+    monkeypatch.setattr("unlabeled.cli.predict.rows_a_batch", lambda n: asked.append(n) or 7)
+    assert call("predict", fitted / "customers.model", f"new{suffix}") == 0
+    n_features = load(fitted / "customers.model").classifier.n_features_in_
+    assert asked == [max(width, n_features)]
 
 
 def test_unseen_categories_are_told(fitted, customers, tmp_path, capsys):
@@ -312,6 +361,20 @@ def test_an_output_that_exists_needs_force(fitted, capsys):
     assert Path("s.csv").read_text() == "mine"
     assert call(*options, "--force") == 0
     assert Path("s.csv").read_text() != "mine"
+
+
+def test_what_a_command_reads_is_never_its_output(fitted, customers, capsys):
+    customers.write_csv("t.csv")
+    Path("link.csv").symlink_to("t.csv")
+    Path("m.csv").write_bytes((fitted / "customers.model").read_bytes())
+    for arguments in (
+        ("predict", "m.csv", "t.csv", "--out", "link.csv"),
+        ("predict", "m.csv", "t.csv", "--out", "m.csv"),
+        ("fit", "t.csv", "--label", "known_fraud", "--model", "./t.csv"),
+    ):
+        assert call(*arguments, "--force") == 3
+        assert "is read by this command; give another name for the output." in capsys.readouterr().err
+    assert pl.read_csv("t.csv").shape == customers.shape
 
 
 def test_an_output_that_exists_is_asked_about_on_a_terminal(fitted, monkeypatch, capsys):
@@ -508,10 +571,10 @@ for table in sys.argv[1:]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read as Linux has it")
 def test_a_table_of_200_mb_is_scored_in_little_memory(here, rng):
-    """The peak over 200 MB of Parquet is less than 200 MB above that over a table of 100 rows."""
+    """The peak over 200 MB of Parquet in one row group is less than 200 MB above that over a table of 100 rows."""
     columns = {f"x{j}": rng.normal(size=500_000) for j in range(50)} | {"y": np.arange(500_000) % 3 == 0}
     table = pl.DataFrame(columns)
-    table.write_parquet("large.parquet", compression="uncompressed", row_group_size=50_000)
+    table.write_parquet("large.parquet", compression="uncompressed", row_group_size=500_000)
     assert Path("large.parquet").stat().st_size > 199e6
     table.head(100).write_parquet("small.parquet")
     assert call("fit", "small.parquet", "--label", "y", "--prior", 0.5) == 0

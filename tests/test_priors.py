@@ -44,7 +44,15 @@ from unlabeled.priors.scores import Scores, wmmd_scores
 from unlabeled.samples import PUSample, Sample
 
 #: How near each comes to the truth on well separated Gaussians (4 apart, 400 positives, 1,100 unlabeled).
-TOLERANCES = {"best-bin": 0.05, "dedpul": 0.06, "km1": 0.06, "km2": 0.06, "density": 0.25, "elkan-noto": 0.15}
+TOLERANCES = {
+    "auto": 0.06,
+    "best-bin": 0.05,
+    "dedpul": 0.06,
+    "km1": 0.06,
+    "km2": 0.06,
+    "density": 0.25,
+    "elkan-noto": 0.15,
+}
 SCORE_BASED = [BestBinPrior(), DedpulPrior(), DedpulPrior(method="em"), ElkanNotoPrior()]
 
 

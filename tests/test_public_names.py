@@ -32,6 +32,7 @@ def test_public_names():
     ]
     assert unlabeled.priors.__all__ == [
         "PRIORS",
+        "AutoPrior",
         "BestBinPrior",
         "DedpulPrior",
         "DensityPrior",

@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import warnings
+import weakref
 import zipfile
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -28,6 +30,7 @@ from unlabeled.kernels import Inverse
 from unlabeled.priors import PRIORS, BestBinPrior
 from unlabeled.saving import ModelFileError, load, read_header, save
 from unlabeled.saving.header import MAGIC, Header
+from unlabeled.saving.trusted import check_trees, parts_of
 from unlabeled.score_classifier import ScoreWMMDClassifier
 from unlabeled.thresholds import TargetRecall
 
@@ -267,6 +270,84 @@ def test_trees_that_point_outside_themselves(data, tmp_path, field, value):
     write_archive(tmp_path / "model", sio.dumps(model))
     with pytest.raises(ModelFileError, match="points outside itself"):
         load(tmp_path / "model")
+
+
+def point_outside(trees):
+    trees._predictors[0][0].nodes["left"][0] = 2_000_000_000
+    return trees
+
+
+def boosted(data):
+    return HistGradientBoostingClassifier(max_iter=1).fit(data.X, data.y)
+
+
+def with_attribute(model, **attributes):
+    for name, value in attributes.items():
+        setattr(model, name, value)
+    return model
+
+
+PLACES_FOR_TREES = {
+    "set": lambda trees: {trees},
+    "dictionary key": lambda trees: [({trees: 0},)],
+    "object array": lambda trees: np.array([trees, None]),
+}
+
+
+@pytest.mark.parametrize("place", PLACES_FOR_TREES)
+def test_trees_are_found_wherever_they_are(data, tmp_path, place):
+    model = with_attribute(StandardScaler().fit(data.X), extra=PLACES_FOR_TREES[place](point_outside(boosted(data))))
+    with pytest.raises(ModelFileError, match="points outside itself"):
+        check_trees(model)
+    if place != "dictionary key":  # skops writes no such keys
+        write_archive(tmp_path / "model", sio.dumps(model))
+        with pytest.raises(ModelFileError):
+            load(tmp_path / "model")
+
+
+class Piece:
+    pass
+
+
+class MadeAnew:
+    """Its attribute is another object at each look."""
+
+    made: ClassVar = []
+
+    @property
+    def __dict__(self):
+        piece = Piece()
+        self.made.append(weakref.ref(piece))
+        return {"piece": piece}
+
+
+def test_what_was_seen_is_held_so_that_nothing_takes_its_id():
+    for _ in parts_of([MadeAnew(), MadeAnew()]):
+        assert all(piece() is not None for piece in MadeAnew.made)
+    assert len(MadeAnew.made) == 2
+
+
+@pytest.mark.parametrize(
+    ("attributes", "what"),
+    [
+        ({"_preprocessor": StandardScaler()}, "encode categories in a pipeline"),
+        ({"_in_fit": True}, "within a fit"),
+    ],
+)
+def test_trees_that_do_not_check_the_width_of_rows(data, tmp_path, attributes, what):
+    model = with_attribute(boosted(data), n_features_in_=10**9, **attributes)
+    model._predictors[0][0].nodes["feature_idx"][0] = 900_000_000
+    write_archive(tmp_path / "model", sio.dumps(model))
+    with pytest.raises(ModelFileError, match=what):
+        load(tmp_path / "model")
+
+
+def test_trees_that_encode_categories_are_not_saved(data, tmp_path):
+    rows = np.column_stack([data.X, data.y])
+    model = HistGradientBoostingClassifier(max_iter=1, categorical_features=[3]).fit(rows, data.y)
+    with pytest.raises(TypeError, match="encode categories in a pipeline"):
+        save(model, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

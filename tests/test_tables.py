@@ -13,6 +13,7 @@ from unlabeled.tables import Columns, Table, TableError, encode, find_columns, f
 from unlabeled.tables.broken_lines import find_broken_line
 from unlabeled.tables.columns import UNSEEN, Column, nearest_first
 from unlabeled.tables.formats import find_format
+from unlabeled.tables.labels import is_labelled
 from unlabeled.tables.writing import text_writer, writer
 
 FRAME = pl.DataFrame(
@@ -31,6 +32,11 @@ WRITERS = {
     "semicolon": lambda path: FRAME.write_csv(path, separator=";"),
     "parquet": FRAME.write_parquet,
     "feather": FRAME.write_ipc,
+}
+EMPTY_WRITERS = {
+    "csv": FRAME.clear().write_csv,
+    "parquet": FRAME.clear().write_parquet,
+    "feather": FRAME.clear().write_ipc,
 }
 
 
@@ -135,6 +141,32 @@ def test_empty_last_fields_are_no_broken_lines(csv):
     assert Table.open(path).read().height == 2
 
 
+def test_lines_are_looked_at_once_where_the_last_column_has_gaps(csv, monkeypatch):
+    path = csv("a,b\n" + "1,\n2,3\n" * 500)
+    calls = []
+    monkeypatch.setattr(
+        "unlabeled.tables.reading.find_broken_line", lambda *given: calls.append(given) or find_broken_line(*given)
+    )
+    assert len(list(Table.open(path).batches(["a"], 10))) >= 100
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("kind", EMPTY_WRITERS)
+def test_a_table_without_rows_is_refused_in_batches_too(kind, tmp_path):
+    path = tmp_path / "table"
+    EMPTY_WRITERS[kind](path)
+    with pytest.raises(TableError, match="column names and no rows"):
+        list(Table.open(path).batches(["day"], 10))
+
+
+def test_parquet_of_one_row_group_is_read_in_slices(tmp_path):
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"x": np.arange(1000)}).write_parquet(path, row_group_size=1000)
+    chunks = list(Table.open(path)._chunks(["x"], 30))
+    assert max(len(chunk) for chunk in chunks) == 120
+    np.testing.assert_array_equal(pl.concat(chunks)["x"].to_numpy(), np.arange(1000))
+
+
 # --- what columns hold ---
 
 
@@ -188,6 +220,17 @@ def test_kinds_of_columns():
 
 def test_different_whole_numbers_are_not_always_identifiers(rng):
     assert kinds(cents=rng.choice(100_000, 50, replace=False)) == {"cents": "number"}
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["10", "20", "30", "NA"])])
+def test_columns_that_are_categories_by_type(dtype):
+    values = pl.Series("code", ["10", "20", "NA", "30", None, "10"], dtype=dtype)
+    columns = find_columns(values.to_frame())
+    assert columns.all[0].kind == "category"
+    assert columns.all[0].categories == ("10", "20", "30")
+    np.testing.assert_array_equal(columns.matrix(values.to_frame())[0][:, 0], [0, 1, np.nan, 2, np.nan, 0])
+    as_number = Columns((Column("code", "number"),))
+    np.testing.assert_array_equal(as_number.matrix(values.to_frame())[0][:, 0], [10, 20, np.nan, 30, np.nan, 10])
 
 
 def test_a_few_words_among_numbers_are_refused_with_their_line():
@@ -299,6 +342,26 @@ def test_label_columns(values, positive, expected):
 def test_label_columns_that_cannot_be_used(values, positive, message):
     with pytest.raises(TableError, match=message):
         find_labels(pl.DataFrame({"y": values}), "y", positive)
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "expected"),
+    [
+        (["TRUE", "False", "", "True"], "true", [1, 0, 0, 1]),
+        ([True, False, None, True], "True", [1, 0, 0, 1]),
+        (["1.0", "0.0", "", "1"], "1", [1, 0, 0, 1]),
+        ([1, 0, None, 1], "1.0", [1, 0, 0, 1]),
+        ([0.5, 1.0, None, 0.5], "0.50", [1, 0, 0, 1]),
+        (["Fraud", "none", None, "fraud"], "fraud", [1, 0, 0, 1]),
+    ],
+)
+def test_another_table_may_write_the_label_otherwise(values, positive, expected):
+    np.testing.assert_array_equal(is_labelled(pl.Series("y", values), positive).to_numpy(), expected)
+
+
+def test_labels_to_learn_from_are_exact():
+    found = find_labels(pl.DataFrame({"y": ["A", "a", "A", "a"]}), "y", "A")
+    np.testing.assert_array_equal(found.is_positive, [True, False, True, False])
 
 
 def test_the_nearest_name_comes_first():

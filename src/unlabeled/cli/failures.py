@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -75,14 +75,19 @@ def _explain_os_error(error: OSError) -> tuple[str, int]:
     return known.get(error.errno or 0, (str(error), BAD_INPUT))
 
 
-def check_output(path: Path, *, force: bool) -> None:
-    """Before the work: an output that exists is asked about, or needs ``--force``; its folder must be there."""
+def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> None:
+    """Before the work: an output that exists is asked about, or needs ``--force``; its folder must be there.
+
+    One of the inputs is never replaced, whatever it is called here.
+    """
     if path.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():
         raise OutputError(f"There is no folder {path.parent} to write {path.name} to.")
     if not os.access(path.parent, os.W_OK):
         raise OutputError(f"You have no permission to write to {path.parent}.")
+    if path.exists() and any(path.samefile(other) for other in inputs if other.exists()):
+        raise OutputError(f"{path} is read by this command; give another name for the output.")
     if path.exists() and not force:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise OutputError(f"{path} exists. To replace it: --force.")

@@ -54,7 +54,7 @@ def fit(
         unlabeled fit genes.csv --label known --positive yes --prior 0.05 --model genes.model
     """
     out = model or Path(table.with_suffix(".model").name)
-    check_output(out, force=force)
+    check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
     with collected_warnings() as warned:

@@ -28,8 +28,8 @@ def say(key: str, *lines: str) -> None:
 
 
 def say_json(answer: dict[str, Any]) -> None:
-    """One JSON object on the standard output."""
-    sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+    """One JSON object on the standard output; dates and the like are text in it."""
+    sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

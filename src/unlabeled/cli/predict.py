@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +17,13 @@ from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
 from unlabeled.cli.output import progress, say, say_json, show_table
 from unlabeled.saving import ModelFileError, load
-from unlabeled.tables import Notices, Table, TableModel, rows_a_batch
+from unlabeled.tables import Notices, Table, TableError, TableModel, rows_a_batch
 from unlabeled.tables.labels import is_labelled
 from unlabeled.tables.writing import check_suffix, text_writer, writer
 
 TOP_SHOWN = 10
+#: Columns of the output, beside those of the table that name rows.
+OUTPUT_COLUMNS = ("rank", "row", "score", "probability", "flagged", "known")
 
 
 def predict(
@@ -52,15 +54,20 @@ def predict(
     """
     if out is not None and str(out) != "-":
         check_suffix(out)
-        check_output(out, force=force)
+        check_output(out, force=force, inputs=(model, table))
     if out is None:
         top = top or TOP_SHOWN
     fitted = load_table_model(model)
+    source = Table.open(table)
+    if new and fitted.label not in source.names():
+        raise TableError(
+            f"{table} has no column {fitted.label!r}, so that --new cannot tell which rows are known. Leave --new out."
+        )
     summary = Summary()
     with progress("rows") as advance:
-        batches = scored_batches(fitted, Table.open(table), summary, advance)
+        batches = scored_batches(fitted, source, summary, advance)
         if new:
-            batches = (batch.filter(~pl.col("known")) if "known" in batch.columns else batch for batch in batches)
+            batches = (batch.filter(~pl.col("known")) for batch in batches)
         ranking = None
         if top is not None:
             ranking = _ranked(batches, top)
@@ -101,7 +108,9 @@ def scored_batches(
     identifiers = [name for name in model.columns.identifiers if name in names]
     labels = [model.label] if model.label in names else []
     wanted = model.columns.names + identifiers + labels
-    for batch in table.batches(wanted, rows_a_batch(model.pipeline[-1].n_features_in_)):
+    renamed = [pl.col(name).alias(_output_name(name, identifiers)) for name in identifiers]
+    n_read = len(names) if table.reads_all_columns else len(wanted)
+    for batch in table.batches(wanted, rows_a_batch(max(model.classifier.n_features_in_, n_read))):
         scores, notices = model.score(batch)
         rows = pl.int_range(summary.n_rows + 1, summary.n_rows + len(batch) + 1, dtype=pl.Int64, eager=True)
         summary.n_rows += len(batch)
@@ -109,7 +118,15 @@ def scored_batches(
         summary.notices.add(notices)
         advance(len(batch))
         known = [is_labelled(batch[name], model.positive).alias("known").to_frame() for name in labels]
-        yield pl.concat([rows.alias("row").to_frame(), batch.select(identifiers), scores, *known], how="horizontal")
+        yield pl.concat([rows.alias("row").to_frame(), batch.select(renamed), scores, *known], how="horizontal")
+
+
+def _output_name(name: str, identifiers: Sequence[str]) -> str:
+    """What a column that names rows is called in the output: its name, if that is not taken."""
+    free = name
+    while free in OUTPUT_COLUMNS or (free != name and free in identifiers):
+        free += "_in_table"
+    return free
 
 
 def _ranked(batches: Iterator[pl.DataFrame], top: int) -> pl.DataFrame:

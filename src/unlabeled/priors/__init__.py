@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 from sklearn.base import clone
 
+from unlabeled.priors.auto import AutoPrior
 from unlabeled.priors.best_bin import BestBinPrior
 from unlabeled.priors.dedpul import DedpulPrior
 from unlabeled.priors.density import DensityPrior, density_prior
@@ -18,6 +19,7 @@ from unlabeled.samples import PUSample
 
 __all__ = [
     "PRIORS",
+    "AutoPrior",
     "BestBinPrior",
     "DedpulPrior",
     "DensityPrior",
@@ -31,6 +33,7 @@ __all__ = [
 
 #: The names users may write for ``prior``, and the estimator each stands for.
 PRIORS: dict[str, PriorEstimator] = {
+    "auto": AutoPrior(),
     "density": DensityPrior(),
     "km1": KernelMeanPrior("km1"),
     "km2": KernelMeanPrior("km2"),

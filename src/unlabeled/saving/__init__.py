@@ -60,8 +60,11 @@ def _archive(model: Any) -> bytes:
     """The model as a skops archive, if all of it is on the list."""
     skops = _skops()
     try:
+        check_trees(model)
         archive = bytes(skops.dumps(compact(model), compression=ZIP_STORED))
         strangers = set(skops.get_untrusted_types(data=archive)) - TRUSTED
+    except ModelFileError as error:
+        raise TypeError(f"{type(model).__name__} cannot be saved: {error}") from error
     except Exception as error:
         strangers = {name for part in parts_of(model) if (name := type_name(part)).split(".")[0] not in _FAMILIES}
         if not strangers:

@@ -55,9 +55,24 @@ def check_trees(model: Any) -> None:
     array, and every feature among the model's own, so that following it ends inside it.
     """
     for part in parts_of(model):
-        for trees in getattr(part, "_predictors", None) or ():
-            for tree in trees:
+        if predictors := getattr(part, "_predictors", None):
+            _check_width_is_checked(part)
+            for tree in (tree for trees in predictors for tree in trees):
                 _check_tree(tree.nodes, part.n_features_in_)
+
+
+def _check_width_is_checked(booster: Any) -> None:
+    """Refuse boosted trees that would be followed over rows of another width than ``n_features_in_``.
+
+    scikit-learn compares the width with it only where it neither encodes categories nor is within a fit.
+    """
+    if getattr(booster, "_preprocessor", None) is not None:
+        raise ModelFileError(
+            f"{type(booster).__name__} encodes categories by itself, which a saved model may not: encode categories in "
+            "a pipeline."
+        )
+    if getattr(booster, "_in_fit", False):
+        raise ModelFileError("Boosted trees of the model are within a fit: the file is damaged or hostile.")
 
 
 def _check_tree(nodes: np.ndarray, n_features: int) -> None:
@@ -72,19 +87,19 @@ def _check_tree(nodes: np.ndarray, n_features: int) -> None:
         raise ModelFileError("A tree of the model points outside itself: the file is damaged or hostile.")
 
 
-def parts_of(value: Any, seen: set[int] | None = None) -> Iterator[Any]:
+def parts_of(value: Any, seen: dict[int, Any] | None = None) -> Iterator[Any]:
     """Every object inside a model, through attributes and containers, each once."""
-    seen = set() if seen is None else seen
+    seen = {} if seen is None else seen
     if id(value) in seen or isinstance(value, (str, bytes, int, float, type(None))):
         return
-    seen.add(id(value))
+    seen[id(value)] = value  # held, so that no other object gets its id
+    inside = list(getattr(value, "__dict__", {}).values())
     if isinstance(value, dict):
-        inside = list(value.values())
-    elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object):
-        inside = list(value)
+        inside += [*value, *value.values()]
+    elif isinstance(value, (list, tuple, set, frozenset)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        inside += list(value)
     else:
         yield value
-        inside = list(getattr(value, "__dict__", {}).values())
     for part in inside:
         yield from parts_of(part, seen)
 

@@ -127,6 +127,7 @@ class Columns:
 
         Dates are days since 1970, categories their number in the list of the column.
         """
+        frame = _categories_as_text(frame)
         matrix = np.empty((len(frame), len(self.used)))
         notices = Notices()
         numbers = [column.name for column in self.used if column.kind == "number"]
@@ -145,6 +146,8 @@ def find_columns(
     ``categories`` and ``identifiers`` name columns that are to be taken as such. ``first_line`` is the number of the
     first row, for messages.
     """
+    categories = {*categories, *_typed_categories(frame)}
+    frame = _categories_as_text(frame)
     open_to_question = [name for name in frame.columns if name not in {*categories, *identifiers}]
     numbers = _surely_numbers(frame.select(open_to_question))
     found = []
@@ -156,6 +159,15 @@ def find_columns(
         else:
             found.append(_find_column(values, as_category=values.name in categories, first_line=first_line))
     return Columns(tuple(found))
+
+
+def _typed_categories(frame: pl.DataFrame) -> list[str]:
+    """Columns that are categories by their type, even if the values look like numbers."""
+    return [name for name, dtype in frame.schema.items() if dtype in (pl.Categorical, pl.Enum)]
+
+
+def _categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(_typed_categories(frame)).cast(pl.String))
 
 
 def _surely_numbers(frame: pl.DataFrame) -> dict[str, FloatArray]:

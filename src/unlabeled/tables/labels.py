@@ -36,7 +36,7 @@ def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None) ->
     check_column(label, frame.columns)
     text = _as_text(frame[label])
     value = _find_positive(text, label) if positive is None else _match(positive, text, label)
-    labels = Labels(is_labelled(frame[label], value).to_numpy(), value)
+    labels = Labels((text == value).fill_null(value=False).to_numpy(), value)
     n_unlabeled = len(frame) - labels.n_positive
     if labels.n_positive == 0:
         raise TableError(f"No row has {value!r} in column {label!r}: there are no labelled positives to learn from.")
@@ -52,8 +52,15 @@ def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None) ->
 
 
 def is_labelled(values: pl.Series, positive: str) -> pl.Series:
-    """Which values of a label column are the positive one."""
-    return (_as_text(values) == positive).fill_null(value=False)
+    """Which values of the label column of another table are the positive one, however that table writes it.
+
+    What was 1 or true in the table of the model may be 1.0 or TRUE in this one.
+    """
+    text = _as_text(values)
+    same = text.str.to_lowercase() == positive.lower()
+    if (number := _number(positive)) is not None:
+        same |= text.cast(pl.Float64, strict=False) == number
+    return same.fill_null(value=False)
 
 
 def check_column(name: str, names: Sequence[str]) -> None:
