@@ -15,7 +15,7 @@ NAME = "real data"
 SUMMARY = "data sets"
 LARGE = ("skin_nonskin", "skin_nonskin2", "epsilon_normalized", "HIGGS")
 #: Unlabeled and test rows at most, where a quick look is asked for.
-QUICK_ROWS = 5_000
+QUICK_ROWS = 1_000
 
 
 def summary_cells(datasets: Iterable[str]) -> list[Cell]:
