@@ -35,10 +35,10 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         app([argument for argument in arguments if argument != "--debug"], prog_name="unlabeled")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else BAD_INPUT
-        if code == INTERRUPTED:
-            _tell("Stopped. No half-written file is left behind.")
-        return code
-    except Exception as error:  # noqa: BLE001 (the last line of defence before a person)
+        return _ended(code)
+    except BaseException as error:  # noqa: BLE001 (the last line of defence before a person; polars panics beyond Exception)
+        if _stopped or "interrupt" in str(error).lower():  # libraries dress a Ctrl-C up as errors of their own
+            return _ended(INTERRUPTED)
         if debug:
             traceback.print_exc()
         message, code = explain_failure(error)
@@ -47,7 +47,15 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     return 0
 
 
-def explain_failure(error: Exception) -> tuple[str, int]:
+def _ended(code: int) -> int:
+    """The exit code; that of the signal which came, whatever a library made of it."""
+    code = _stopped[0] if _stopped else code
+    if code == INTERRUPTED:
+        _tell("Stopped. No half-written file is left behind.")
+    return code
+
+
+def explain_failure(error: BaseException) -> tuple[str, int]:
     """What to tell, and the exit code."""
     if isinstance(error, (TableError, ModelFileError)):
         return str(error), BAD_INPUT
@@ -95,12 +103,22 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
             raise OutputError(f"{path} was left as it is.")
 
 
+#: The exit code of a signal that came.
+_stopped: list[int] = []
+
+
 def end_tidily() -> None:
-    """Let a polite kill unwind as Ctrl-C does, so that half-written files are removed."""
+    """Let Ctrl-C and a polite kill unwind, so that half-written files are removed; and remember that they came."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        _stopped.append(INTERRUPTED)
+        signal.default_int_handler(number, frame)
 
     def stop(_number: int, _frame: FrameType | None) -> NoReturn:
+        _stopped.append(TERMINATED)
         sys.exit(TERMINATED)
 
+    signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, stop)
 
 
