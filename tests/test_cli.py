@@ -457,7 +457,6 @@ def test_stopped_in_the_middle(fitted, customers, tmp_path, number, code):
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code, err
-    assert b"Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
 
 
