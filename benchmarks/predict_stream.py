@@ -82,7 +82,7 @@ def command(*words: object) -> None:
 def peak_memory(*words: object) -> int:
     """Peak resident memory of a command, in MB."""
     code = (
-        "import resource, sys; from unlabeled.cli import app; from unlabeled.cli.failures import run; "
+        "import resource, sys; from unlabeled.cli.commands import app; from unlabeled.cli.failures import run; "
         "assert run(app, sys.argv[1:]) == 0; "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)"
     )

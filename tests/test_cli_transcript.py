@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_limits
 
-from unlabeled.cli import app
+from unlabeled.cli.commands import app
 from unlabeled.cli.failures import run
 
 ROOT = Path(__file__).parents[1]

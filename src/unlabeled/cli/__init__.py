@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Any
 
-try:
-    import typer
-except ImportError:  # pragma: no cover (the extra is installed where tests run)
-    sys.exit("The command line needs a few more packages: pip install 'unlabeled[cli]'")
-
-from unlabeled.cli import datasets, demo, explain, fit, predict, prior, reproduce
-from unlabeled.cli.failures import EXIT_CODES, end_tidily, run
-
-app = typer.Typer(
-    name="unlabeled",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-)
-for _command in (
-    fit.fit,
-    predict.predict,
-    prior.prior,
-    explain.explain,
-    demo.demo,
-    datasets.datasets,
-    reproduce.reproduce,
-):
-    app.command()(_command)
-
-
-@app.callback(epilog=EXIT_CODES)
-def _root(
-    *,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from. May stand anywhere.")] = False,
-) -> None:
-    """Learn from positive and unlabeled data: known positives, everything else unlabeled, no negatives."""
-    del debug  # `run` has seen to it
+from unlabeled.cli.stopping import end_tidily
 
 
 def main() -> None:
     """Entry point of the console command."""
-    end_tidily()
-    sys.exit(run(app, sys.argv[1:]))
+    arguments = sys.argv[1:]
+    end_tidily(next((word for word in arguments if not word.startswith("-")), ""))
+    # Not before: loading the libraries takes seconds, in which Ctrl-C is to be heard too.
+    commands, failures = import_module("unlabeled.cli.commands"), import_module("unlabeled.cli.failures")
+    sys.exit(failures.run(commands.app, arguments))
+
+
+def __getattr__(name: str) -> Any:
+    """The Typer application ``app``, loaded when it is asked for."""
+    if name == "app":
+        return import_module("unlabeled.cli.commands").app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

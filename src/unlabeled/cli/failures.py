@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
+from unlabeled.cli.stopping import INTERRUPTED, STOPPED, stopped
 from unlabeled.saving import ModelFileError
 from unlabeled.tables import TableError
 
-BAD_INPUT, USAGE, BAD_OUTPUT, BUG, INTERRUPTED, TERMINATED = 1, 2, 3, 70, 130, 143
+__all__ = ["EXIT_CODES", "INTERRUPTED", "OutputError", "check_output", "explain_failure", "run"]
+
+BAD_INPUT, USAGE, BAD_OUTPUT, BUG = 1, 2, 3, 70
 EXIT_CODES = (
     "**Exit codes**: 0 done; 1 a table, a model or a value in it cannot be used; 2 wrong usage; 3 the output cannot be "
-    "written, or exists (`--force`); 70 an error of ours; 130 stopped by Ctrl-C. No half-written file is left behind."
+    "written, or exists (`--force`); 70 an error of ours; 130 stopped by Ctrl-C, 143 by a kill. No half-written file "
+    "is left behind."
 )
 
 
@@ -37,7 +39,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else BAD_INPUT
         return _ended(code)
     except BaseException as error:  # noqa: BLE001 (the last line of defence before a person; polars panics beyond Exception)
-        if _stopped or "interrupt" in str(error).lower():  # libraries dress a Ctrl-C up as errors of their own
+        if stopped or "interrupt" in str(error).lower():  # libraries dress a Ctrl-C up as errors of their own
             return _ended(INTERRUPTED)
         if debug:
             traceback.print_exc()
@@ -49,9 +51,9 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 def _ended(code: int) -> int:
     """The exit code; that of the signal which came, whatever a library made of it."""
-    code = _stopped[0] if _stopped else code
+    code = stopped[0] if stopped else code
     if code == INTERRUPTED:
-        _tell("Stopped. No half-written file is left behind.")
+        _tell(STOPPED)
     return code
 
 
@@ -101,25 +103,6 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
             raise OutputError(f"{path} exists. To replace it: --force.")
         if not typer.confirm(f"{path} exists. Replace it?", err=True):
             raise OutputError(f"{path} was left as it is.")
-
-
-#: The exit code of a signal that came.
-_stopped: list[int] = []
-
-
-def end_tidily() -> None:
-    """Let Ctrl-C and a polite kill unwind, so that half-written files are removed; and remember that they came."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        _stopped.append(INTERRUPTED)
-        signal.default_int_handler(number, frame)
-
-    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        _stopped.append(TERMINATED)
-        sys.exit(TERMINATED)
-
-    signal.signal(signal.SIGINT, interrupt)
-    signal.signal(signal.SIGTERM, stop)
 
 
 def _tell(message: Any) -> None:
