@@ -16,7 +16,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from unlabeled import WMMDClassifier
-from unlabeled.cli import app
+from unlabeled.cli.commands import app
 from unlabeled.cli.demo import make_customers
 from unlabeled.cli.failures import run
 from unlabeled.cli.kernel_shares import explain_score
@@ -125,7 +125,28 @@ def test_every_method_can_be_fitted_saved_and_used(fitted, here, capsys):
     capsys.readouterr()
 
 
+def test_dates_that_may_be_read_in_two_ways_are_told_and_kept(rng, capsys):
+    days = [f"{1 + k % 12:02d}/{1 + k % 7:02d}/2024" for k in range(60)]
+    pl.DataFrame({"joined": days, "x": rng.normal(size=60), "y": np.arange(60) % 3 == 0}).write_csv("t.csv")
+    assert call("fit", "t.csv", "--label", "y", "--prior", 0.5) == 0
+    assert "Warning     Column 'joined': no date says whether" in capsys.readouterr().out
+    assert load("t.model").columns.all[0].pattern == "%m/%d/%Y"
+
+
 # --- predict ---
+
+
+def test_rows_are_scored_once_and_as_the_classifier_would(of_method, customers, monkeypatch):
+    model = load(of_method[1])
+    features, _ = model.features(customers)
+    decision, probability = model.classifier.decision_function(features), model.classifier.predict_proba(features)
+    calls = []
+    score_samples = type(model.classifier).score_samples
+    monkeypatch.setattr(type(model.classifier), "score_samples", lambda *a: calls.append(1) or score_samples(*a))
+    scores, _ = model.score(customers)
+    assert calls == [1]
+    np.testing.assert_array_equal(scores["score"], decision)
+    np.testing.assert_array_equal(scores["probability"], probability[:, 1])
 
 
 def test_predict_keeps_rows_ids_and_order(fitted, customers, tmp_path):
@@ -400,7 +421,7 @@ def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
     monkeypatch.setattr("unlabeled.atomic.secrets.token_hex", lambda _n: "x")
     Path(f".{out}.x.part").symlink_to("/dev/full")
     assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", out) == 3
-    assert "disk is full" in capsys.readouterr().err
+    assert f"The disk is full: {out} was not written." in capsys.readouterr().err
     assert list(here.iterdir()) == []
 
 
@@ -457,7 +478,35 @@ def test_stopped_in_the_middle(fitted, customers, tmp_path, number, code):
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code, err
+    assert err == (b"unlabeled: Stopped. No half-written file is left behind.\n" if number == signal.SIGINT else b"")
     assert [path.name for path in tmp_path.iterdir()] == ["long.parquet"]
+
+
+_STOPPED_IN_A_CALLBACK = """
+import os, sys
+from unlabeled.atomic import atomic_file
+from unlabeled.cli.stopping import end_tidily
+
+class LastRites:
+    def __del__(self):
+        os.kill(os.getpid(), int(sys.argv[1]))  # an exception raised in here is printed and forgotten
+
+end_tidily("predict")
+with atomic_file("s.csv") as part:
+    part.write_text("half")
+    LastRites()
+print("the work goes on")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_where_no_exception_gets_out(here, number, code):
+    command = [sys.executable, "-c", _STOPPED_IN_A_CALLBACK, str(int(number))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "Traceback" not in done.stderr
+    assert list(here.iterdir()) == []
 
 
 # --- the other commands ---
@@ -560,7 +609,7 @@ def test_help_tells_the_exit_codes(capsys):
 
 _PREDICT = """
 import resource, sys
-from unlabeled.cli import app
+from unlabeled.cli.commands import app
 from unlabeled.cli.failures import run
 for table in sys.argv[1:]:
     assert run(app, ["predict", "small.model", table, "--out", "scores.parquet", "--force"]) == 0

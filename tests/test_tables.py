@@ -218,6 +218,46 @@ def test_kinds_of_columns():
     }
 
 
+DAYS = {
+    "2024-02-01": ["2024-02-01", "2024-12-31"],
+    "2024-02-01 10:30": ["2024-02-01 10:30", "2024-12-31 10:30"],
+    "2024-02-01T10:30:00Z": ["2024-02-01T10:30:00Z", "2024-12-31T11:30:00+01:00"],
+    "day first by one value": ["01/02/2024", "31/12/2024"],
+    "month first by one value": ["02/01/2024", "12/31/2024"],
+    "day first, dashes": ["1-2-2024", "31-12-2024"],
+    "month first, with time": ["2/1/2024 10:30", "12/31/2024 10:30"],
+    "day first, short years": ["01/02/24", "31/12/24"],
+}
+
+
+@pytest.mark.parametrize("case", DAYS)
+def test_one_value_decides_how_all_dates_are_written(case):
+    frame = pl.DataFrame({"day": [DAYS[case][0]] * 60 + [DAYS[case][1]]})  # found among all values, not in the first
+    columns = find_columns(frame)
+    days, _ = columns.matrix(frame)
+    expected = [(dt.date(2024, month, day) - dt.date(1970, 1, 1)).days for month, day in ((2, 1), (12, 31))]
+    np.testing.assert_array_equal(np.floor(days[[0, -1], 0]), expected)
+
+
+def test_dates_that_may_be_read_in_two_ways_are_warned_of():
+    frame = pl.DataFrame({"joined": ["03/03/2024", "", " 01/02/2024"]})
+    with pytest.warns(UserWarning, match=r"'joined'.*month first, '01/02/2024' as 2024-01-02.*write.* as 2024-02-01\."):
+        columns = find_columns(frame)
+    later = pl.DataFrame({"joined": ["01/02/2024", "31/01/2024"]})  # the model keeps to it
+    days, notices = columns.matrix(later)
+    np.testing.assert_array_equal(days[:, 0], [(dt.date(2024, 1, 2) - dt.date(1970, 1, 1)).days, np.nan])
+    assert notices.unreadable == {"joined": 1}
+
+
+def test_dates_that_are_the_same_in_both_ways_need_no_warning():
+    assert kinds(day=["01/01/2024", "02/02/2024"]) == {"day": "date"}
+
+
+@pytest.mark.parametrize("values", [["13/01/2024", "01/13/2024"], ["1.2.3", "2.11.24"], ["a/b/c", "1/2/3"]])
+def test_texts_that_are_no_dates(values):
+    assert kinds(text=values) == {"text": "category"}
+
+
 def test_different_whole_numbers_are_not_always_identifiers(rng):
     assert kinds(cents=rng.choice(100_000, 50, replace=False)) == {"cents": "number"}
 

@@ -38,7 +38,10 @@ class ScoreDecisions(PUClassifierMixin):
         With the thresholds "calibrated", "prevalence" and "bayes" it is above 1/2 exactly where `predict` answers
         positive. With the others it says what it says, and `predict` follows the threshold.
         """
-        scores = self.score_samples(X)
+        return self.probability_of_scores(self.score_samples(X))
+
+    def probability_of_scores(self, scores: FloatArray) -> FloatArray:
+        """What `predict_proba` answers for rows whose `score_samples` are known: (n_rows, 2)."""
         if self.calibration_ is None:
             positive = ratio_probability(scores + np.log(2 * self.prior_))
         else:

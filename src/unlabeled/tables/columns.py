@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from unlabeled.kernels import FloatArray
+from unlabeled.tables.dates import date_pattern, read_dates
 from unlabeled.tables.formats import TableError
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
@@ -27,16 +28,6 @@ USED = ("number", "date", "boolean", "category")
 _IDENTIFIER_SHARE = 0.5
 _FEWEST_IDENTIFIERS = 20
 _IDENTIFIER_NAME = re.compile(r"(?:^|[_\W])(?:id|key|no|nr|index|uuid|guid|row)$|[a-z](?:Id|ID|Key|No)$", re.IGNORECASE)
-_DATE_PATTERNS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%d %H:%M",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-)
 _MICROSECONDS_A_DAY = 86_400e6
 _TRUE_WORDS, _FALSE_WORDS = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
 _TRUTH = ("false", "true")
@@ -233,7 +224,7 @@ def _text(present: pl.Series, n_different: int, values: pl.Series, first_line: i
         _refuse_mixture(values, first_line)
     if set(present.str.to_lowercase().unique()) <= {"true", "false"}:
         return Column(values.name, "boolean", categories=_TRUTH)
-    if pattern := _date_pattern(present):
+    if pattern := date_pattern(present):
         return Column(values.name, "date", pattern=pattern)
     return _category(values.name, present, n_different)
 
@@ -254,14 +245,6 @@ def _refuse_mixture(values: pl.Series, first_line: int) -> None:
         f"Column {values.name!r} mixes numbers and words: {words[row]!r} on {word} {row + first_line}. Correct it, "
         f"leave it empty if it means missing, or say that its values are categories (--category {values.name!r})."
     )
-
-
-def _date_pattern(present: pl.Series) -> str:
-    """How all dates of a text column are written; "" if they are no dates. Month first, where both readings fit."""
-    for pattern in _DATE_PATTERNS:
-        if present.str.strip_chars().str.to_datetime(pattern, strict=False).null_count() == 0:
-            return pattern
-    return ""
 
 
 def _without_missing(name: str) -> pl.Expr:
@@ -315,7 +298,7 @@ def _days(values: pl.Series, column: Column) -> pl.Series:
     if values.dtype in (pl.Time, pl.Duration):
         return values.cast(pl.Int64).cast(pl.Float64)
     if values.dtype == pl.String:
-        values = values.str.strip_chars().str.to_datetime(column.pattern or _DATE_PATTERNS[0], strict=False)
+        values = read_dates(values, column.pattern)
     return values.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64) / _MICROSECONDS_A_DAY
 
 

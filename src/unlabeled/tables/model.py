@@ -50,9 +50,17 @@ class TableModel:
     def score(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Notices]:
         """Score, probability and decision of each row of a table, and what was strange in it."""
         features, notices = self.features(frame)
-        decision = self.classifier.decision_function(features)
-        probability = self.classifier.predict_proba(features)[:, 1]
+        decision, probability = _decide(self.classifier, features)
         return pl.DataFrame({"score": decision, "probability": probability, "flagged": decision > 0}), notices
+
+
+def _decide(classifier: Any, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Decision and probability of each row, from one pass over the rows where the classifier can."""
+    scoring = getattr(classifier, "classifier_", classifier)  # what an automatic choice fell on
+    if not hasattr(scoring, "probability_of_scores"):
+        return classifier.decision_function(features), classifier.predict_proba(features)[:, 1]
+    scores = scoring.score_samples(features)
+    return scores - scoring.threshold_, scoring.probability_of_scores(scores)[:, 1]
 
 
 def encode(columns: Columns, frame: pl.DataFrame) -> tuple[Any, FloatArray]:
