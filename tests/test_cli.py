@@ -425,6 +425,15 @@ def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("options", [("--out", "-"), ("--top", "3"), ("--json",)])
+def test_a_full_disk_behind_the_standard_output(fitted, options):
+    command = [sys.executable, "-m", "unlabeled.cli", "predict", fitted / "customers.model", fitted / "customers.csv"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*command, *options], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "unlabeled: The disk is full: the output was not written.\n")
+
+
 def test_a_broken_line_late_in_the_table_leaves_no_scores(fitted, customers, here, capsys, monkeypatch):
     monkeypatch.setattr("unlabeled.cli.predict.rows_a_batch", lambda _n: 50)
     customers.write_csv("new.csv")

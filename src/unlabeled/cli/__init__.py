@@ -6,16 +6,17 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from unlabeled.cli.stopping import end_tidily
+from unlabeled.cli.stopping import end_tidily, leave
 
 
 def main() -> None:
     """Entry point of the console command."""
     arguments = sys.argv[1:]
-    end_tidily(next((word for word in arguments if not word.startswith("-")), ""))
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    end_tidily(command)
     # Not before: loading the libraries takes seconds, in which Ctrl-C is to be heard too.
     commands, failures = import_module("unlabeled.cli.commands"), import_module("unlabeled.cli.failures")
-    sys.exit(failures.run(commands.app, arguments))
+    leave(command, failures.run(commands.app, arguments))
 
 
 def __getattr__(name: str) -> Any:

@@ -73,7 +73,7 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
 
 
 def _explain_os_error(error: OSError) -> tuple[str, int]:
-    name = error.filename or "the file"
+    name = error.filename or "the output"
     known = {
         errno.ENOSPC: (f"The disk is full: {name} was not written.", BAD_OUTPUT),
         errno.EDQUOT: (f"Your share of the disk is full: {name} was not written.", BAD_OUTPUT),

@@ -30,6 +30,7 @@ def say(key: str, *lines: str) -> None:
 def say_json(answer: dict[str, Any]) -> None:
     """One JSON object on the standard output; dates and the like are text in it."""
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.flush()  # a full disk says so here
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -44,6 +45,7 @@ def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(cell) for cell in column) for column in zip(headings, *rows, strict=True)]
     for row in (headings, *rows):
         sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
+    sys.stdout.flush()
 
 
 @contextmanager

@@ -36,6 +36,16 @@ def end_tidily(command: str) -> None:
         signal.signal(number, handler)
 
 
+def leave(command: str, code: int) -> NoReturn:
+    """End the process: where nothing needs unwinding, without taking the libraries apart, which takes half a second."""
+    if command in UNWOUND:
+        sys.exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # nobody may be listening any more
+            stream.flush()
+    os._exit(code)
+
+
 def _end_at_once(number: int, _frame: FrameType | None) -> NoReturn:
     words = f"unlabeled: {STOPPED}\n" if number == signal.SIGINT else ""
     if os.isatty(_STDERR):
