@@ -135,6 +135,22 @@ def test_a_missing_file_names_one_that_is_like_it(tmp_path):
         find_format(tmp_path / "customers.csv")
 
 
+def test_empty_lines_are_no_rows(csv):
+    table = Table.open(csv("a,b\n1,2\n\n3,\n,4\n,\n\n"))
+    expected = {"a": ["1", "3", None], "b": ["2", None, "4"]}
+    assert table.read().to_dict(as_series=False) == expected
+    assert pl.concat(table.batches(["a", "b"], 1)).to_dict(as_series=False) == expected
+    assert table.row(3, ["b"])["b"].to_list() == ["4"]
+    one_column = Table.open(csv("a\n1\n\n2\n"))
+    assert one_column.read()["a"].to_list() == ["1", None, "2"]
+
+
+def test_a_character_may_be_cut_where_the_head_of_a_file_ends(csv):
+    path = csv("a,b\n" + "x,ö\n" * 40_000)
+    assert find_format(path).kind == "csv"
+    assert Table.open(path).read().shape == (40_000, 2)
+
+
 def test_empty_last_fields_are_no_broken_lines(csv):
     path = csv("a,b\n1,\n2,\n")
     assert find_broken_line(path, ",") is None
@@ -251,6 +267,12 @@ def test_dates_that_may_be_read_in_two_ways_are_warned_of():
 
 def test_dates_that_are_the_same_in_both_ways_need_no_warning():
     assert kinds(day=["01/01/2024", "02/02/2024"]) == {"day": "date"}
+
+
+@pytest.mark.parametrize("spelling", ["{},5", "1.{:03d},50", "$1,{:03d}.50", "{} %", "{} EUR", "-€{}.10"])
+def test_numbers_that_are_not_written_as_such_are_warned_of(spelling):
+    with pytest.warns(UserWarning, match=r"'amount' is left out.*write them as 1234\.50"):
+        assert kinds(amount=[spelling.format(k) for k in range(40)]) == {"amount": "identifier"}
 
 
 @pytest.mark.parametrize("values", [["13/01/2024", "01/13/2024"], ["1.2.3", "2.11.24"], ["a/b/c", "1/2/3"]])

@@ -108,8 +108,8 @@ def _remarks(learning: LearningTable, prior: PriorEstimate, estimates: Estimates
         remarks.append("There are too few rows to hold any out, so recall and precision are not estimated.")
     elif estimates.roc_auc < 0.65:
         remarks.append(
-            f"The columns hardly tell positives from others (AUC {estimates.roc_auc:.2f}; 0.5 is chance): the ranking "
-            "will be of little use."
+            f"The columns hardly tell positives from others (AUC {max(estimates.roc_auc, 0):.2f}; 0.5 is chance): the "
+            "ranking will be of little use."
         )
     if prior.low is not None and prior.high is not None and prior.high - prior.low > 0.3:
         remarks.append(
@@ -190,10 +190,10 @@ def _column_lines(columns: Columns, most: int = 12) -> list[str]:
     """A line for each kind of column, and one for each that is left out."""
     lines = []
     for kind in dict.fromkeys(column.kind for column in columns.used):
-        names = [column.name for column in columns.used if column.kind == kind]
+        names = [column.name or "(no name)" for column in columns.used if column.kind == kind]
         lines.append(
             f"{kind}: {', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}"
         )
     left_out = [column for column in columns.all if not column.used]
-    lines += [f"{column.name}: {column.kind}, {column.note}" for column in left_out[:most]]
+    lines += [f"{column.name or '(no name)'}: {column.kind}, {column.note}" for column in left_out[:most]]
     return lines + ([f"{len(left_out) - most:,} more are left out"] if len(left_out) > most else [])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
@@ -28,6 +29,8 @@ USED = ("number", "date", "boolean", "category")
 _IDENTIFIER_SHARE = 0.5
 _FEWEST_IDENTIFIERS = 20
 _IDENTIFIER_NAME = re.compile(r"(?:^|[_\W])(?:id|key|no|nr|index|uuid|guid|row)$|[a-z](?:Id|ID|Key|No)$", re.IGNORECASE)
+#: Digits with decimal commas or thousands marks, between currencies or per cent signs; but no dashes or colons.
+_STRANGE_NUMBER = r"^\s*[-+]?[\p{Sc}]?\s*[-+]?\d[\d.,' \u{00a0}]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*$"
 _MICROSECONDS_A_DAY = 86_400e6
 _TRUE_WORDS, _FALSE_WORDS = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
 _TRUTH = ("false", "true")
@@ -231,9 +234,20 @@ def _text(present: pl.Series, n_different: int, values: pl.Series, first_line: i
 
 def _category(name: str, present: pl.Series, n_different: int) -> Column:
     if n_different > max(_IDENTIFIER_SHARE * len(present), _FEWEST_IDENTIFIERS):
+        _warn_of_strange_numbers(name, present)
         return Column(name, "identifier", f"left out: {n_different:,} different values in {len(present):,} rows")
     categories = tuple(sorted(present.cast(pl.String).unique().to_list()))
     return Column(name, "category", f"{n_different} different values", categories)
+
+
+def _warn_of_strange_numbers(name: str, present: pl.Series) -> None:
+    """Say that a column that is about to be left out looks like numbers, such as 1.234,50 or $1,234.50."""
+    if present.cast(pl.String).str.contains(_STRANGE_NUMBER).all():
+        warnings.warn(
+            f"Column {name!r} is left out: its values, such as {present[0]!r}, are not written as numbers. If they are "
+            "numbers, write them as 1234.50 in the table.",
+            stacklevel=2,
+        )
 
 
 def _refuse_mixture(values: pl.Series, first_line: int) -> None:

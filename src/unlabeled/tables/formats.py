@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +69,11 @@ def _text_format(path: Path, head: bytes) -> Format:
         raise TableError(
             f"{path} is neither UTF-8 text nor Parquet nor Feather. Save it as CSV in UTF-8 or as Parquet."
         )
-    text = head.decode("utf-8-sig", errors="replace")
+    try:
+        text = getincrementaldecoder("utf-8-sig")().decode(head, final=len(head) < _HEAD)
+    except UnicodeDecodeError as error:
+        line = head.count(b"\n", 0, error.start) + 1
+        raise TableError(f"{path} is not UTF-8 text: see line {line}. Save it as CSV in UTF-8.") from None
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if lines and all(_LIBSVM_LINE.fullmatch(line) for line in lines[: max(1, len(lines) - 1)][:5]):
         return Format("libsvm")

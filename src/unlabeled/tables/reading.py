@@ -119,7 +119,10 @@ class Table:
             return pl.scan_parquet(self.path, glob=False)
         if self.format.kind == "feather":
             return pl.scan_ipc(self.path, glob=False)
-        return pl.scan_csv(self.path, separator=self.format.separator, infer_schema=False, glob=False)
+        scan = pl.scan_csv(self.path, separator=self.format.separator, infer_schema=False, glob=False)
+        # An empty line is no row, nor is one of empty fields, as spreadsheets leave them below a table.
+        is_table = len(scan.collect_schema()) > 1  # of a single column it is a missing value
+        return scan.filter(~pl.all_horizontal(pl.all().is_null())) if is_table else scan
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
