@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import numpy as np
 import polars as pl
@@ -67,10 +67,11 @@ class Table:
             return pl.concat(self._libsvm_batches(1 << 16), how="diagonal").fill_null(0.0)
         with self._explained():
             frame = self._scan().collect(engine="streaming")
-        if frame.is_empty():
-            self._refuse_no_rows()
         if self._may_have_short_lines(frame):
             self._refuse_short_lines()
+            frame = _without_empty_rows(frame)
+        if frame.is_empty():
+            self._refuse_no_rows()
         return frame
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
@@ -79,11 +80,8 @@ class Table:
             yield from self._libsvm_columns(names, n_rows)
             return
         with self._explained():
-            is_empty, lines_are_whole = True, False
-            for chunk in self._chunks(names, n_rows):
-                if not lines_are_whole and self._may_have_short_lines(chunk):
-                    self._refuse_short_lines()
-                    lines_are_whole = True  # all of the file was looked at
+            is_empty = True
+            for chunk in self._checked(self._chunks(names, n_rows)):
                 for batch in chunk.iter_slices(n_rows):
                     is_empty = False
                     yield batch.select(names)
@@ -101,11 +99,24 @@ class Table:
         for start in range(0, n_all, n_chunk):
             yield scan.slice(start, n_chunk).collect(engine="streaming")
 
+    def _checked(self, chunks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Pieces of the table without empty lines; a line with too few fields is refused."""
+        lines_are_whole = False
+        for chunk in chunks:
+            if not self._may_have_short_lines(chunk):
+                yield chunk
+                continue
+            if not lines_are_whole:
+                self._refuse_short_lines()
+            lines_are_whole = True  # all of the file was looked at
+            yield _without_empty_rows(chunk)
+
     def row(self, number: int, names: Sequence[str]) -> pl.DataFrame | None:
         """Some columns of one row, counted from 1, or None where there are not so many."""
         if not self.leaves_out_zeros:
             with self._explained():
-                found = self._scan().select(names).slice(number - 1, 1).collect(engine="streaming")
+                scan = _without_empty_rows(self._scan()) if self.format.kind == "csv" else self._scan()
+                found = scan.select(names).slice(number - 1, 1).collect(engine="streaming")
             return None if found.is_empty() else found
         n_before = 0
         for batch in self.batches(names, 1 << 12):
@@ -119,10 +130,7 @@ class Table:
             return pl.scan_parquet(self.path, glob=False)
         if self.format.kind == "feather":
             return pl.scan_ipc(self.path, glob=False)
-        scan = pl.scan_csv(self.path, separator=self.format.separator, infer_schema=False, glob=False)
-        # An empty line is no row, nor is one of empty fields, as spreadsheets leave them below a table.
-        is_table = len(scan.collect_schema()) > 1  # of a single column it is a missing value
-        return scan.filter(~pl.all_horizontal(pl.all().is_null())) if is_table else scan
+        return pl.scan_csv(self.path, separator=self.format.separator, infer_schema=False, glob=False)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -168,6 +176,18 @@ class Table:
         for batch in self._libsvm_batches(n_rows):
             absent = [name for name in names if name not in batch.columns]  # LIBSVM leaves zeros out
             yield batch.with_columns(pl.lit(0.0).alias(name) for name in absent).select(names)
+
+
+_AnyFrame = TypeVar("_AnyFrame", pl.DataFrame, pl.LazyFrame)
+
+
+def _without_empty_rows(frame: _AnyFrame) -> _AnyFrame:
+    """The rows of a CSV without empty lines, nor lines of empty fields, as spreadsheets leave them below a table.
+
+    In a single column an empty line is a missing value.
+    """
+    n_columns = len(frame.collect_schema())
+    return frame.filter(~pl.all_horizontal(pl.all().is_null())) if n_columns > 1 else frame
 
 
 def rows_a_batch(n_columns: int, n_numbers: int = 1 << 21) -> int:
