@@ -1,4 +1,4 @@
-"""The methods of the paper's tables, each in the paper's configuration, by the names that rows carry."""
+"""The methods that are compared, by the names that rows carry: the paper's five, configured as there, and our own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier, WMMDClassifier
+from unlabeled import (
+    ConvexPUClassifier,
+    ElkanNotoClassifier,
+    NNPUClassifier,
+    PUClassifier,
+    ScoreWMMDClassifier,
+    WMMDClassifier,
+)
 from unlabeled.datasets import PUData
+from unlabeled.experiments.calibration import calibration_error
 
 Prior = float | str
 #: The paper is silent on NNPU's batches. With 100 rows, the default, a fit takes many minutes from here on.
@@ -41,15 +49,23 @@ def _nnpu(task: Task) -> Any:
     return NNPUClassifier.paper(task.prior, random_state=task.seed, **options)
 
 
-METHODS: dict[str, Callable[[Task], Any]] = {
+Build = Callable[[Task], Any]
+PAPER_METHODS: dict[str, Build] = {
     "log": partial(_convex, "logistic"),
     "dh": partial(_convex, "double_hinge"),
     "nnpu": _nnpu,
     "tadj": lambda task: ElkanNotoClassifier.paper(random_state=task.seed),
     "wmmd": lambda task: WMMDClassifier.paper(task.prior, kernel=task.kernel, random_state=task.seed),
 }
+#: What a user of this library gets by default.
+OUR_METHODS: dict[str, Build] = {
+    "wmmd-auto": lambda task: WMMDClassifier(task.prior, random_state=task.seed),
+    "wmmd-score": lambda task: ScoreWMMDClassifier(prior=task.prior, random_state=task.seed),
+    "pu-auto": lambda task: PUClassifier(task.prior, random_state=task.seed),
+}
+METHODS = PAPER_METHODS | OUR_METHODS
 #: How each estimates the prior where it is unknown. tADJ uses none: its rows with a known prior serve for both.
-PRIOR_ESTIMATORS = {"log": "km1", "dh": "km1", "nnpu": "km1", "wmmd": "density"}
+PRIOR_ESTIMATORS = {"log": "km1", "dh": "km1", "nnpu": "km1", "wmmd": "density"} | dict.fromkeys(OUR_METHODS, "auto")
 #: Methods with a kernel to choose.
 KERNEL_METHODS = ("log", "dh", "wmmd")
 
@@ -62,6 +78,7 @@ def measure(method: str, data: PUData, prior: Prior, seed: int, kernel: str = "r
         model = METHODS[method](Task(prior, kernel, seed, len(data.y))).fit(data.X, data.y)
         fit_seconds = time.perf_counter() - start
         decision = model.decision_function(data.test)
+        more = _of_ours(model, data) if method in OUR_METHODS else {}
     found: dict[str, Any] = {
         "accuracy": _rounded(np.mean((decision > 0) == data.test_truth)),  # `predict` is where the decision is above 0
         "auc": _rounded(roc_auc_score(data.test_truth, decision)),
@@ -69,11 +86,21 @@ def measure(method: str, data: PUData, prior: Prior, seed: int, kernel: str = "r
     }
     if getattr(model, "prior_", None) is not None:
         found["prior"] = _rounded(model.prior_)
+    found |= more
     notes = sorted({_first_sentence(str(warning.message)) for warning in caught})
     if method == "nnpu" and len(data.y) > LARGE_SAMPLE:
         notes.append(f"NNPU in batches of {LARGE_BATCH:,} rows")
     if notes:
         found["note"] = "; ".join(notes)
+    return found
+
+
+def _of_ours(model: Any, data: PUData) -> dict[str, Any]:
+    """What only our methods promise: probabilities that mean what they say, and a word on what was chosen."""
+    probability = model.predict_proba(data.test)[:, 1]
+    found: dict[str, Any] = {"ece": _rounded(calibration_error(probability, data.test_truth))}
+    if hasattr(model, "chosen_"):
+        found["chosen"] = str(model.chosen_)
     return found
 
 
