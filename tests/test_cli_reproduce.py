@@ -7,13 +7,17 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from unlabeled.cli import app
 from unlabeled.datasets import PAPER_DATASETS
 from unlabeled.experiments import EXPERIMENTS, run
+from unlabeled.experiments.calibration import calibration_error
+from unlabeled.experiments.cell import Cell
 from unlabeled.experiments.harness import run_one
+from unlabeled.experiments.methods import METHODS, OUR_METHODS
 from unlabeled.experiments.plan import TARGETS, Options, plan
 from unlabeled.results import ResultsFile
 
@@ -56,6 +60,18 @@ def test_real_data_from_the_shell(tmp_path):
     page = (tmp_path / "README.md").read_text()
     assert "| heart_scale | 12 | 122 | 10 | 60 | 60 | 0.62 |" in page
     assert "± " in page.split("Table 4")[1]
+
+
+@needs_data
+def test_accuracy_from_the_shell(tmp_path):
+    options = ("--draws", 2, "--jobs", 1, "--datasets", "heart_scale", "--methods", "tadj,pu-auto")
+    done = reproduce("accuracy", *options, "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "6 cells, 0 of them done before" in done.output
+    lines = [line for line in (tmp_path / "accuracy.md").read_text().splitlines() if line.startswith("| heart_scale")]
+    assert len(lines) == 2 * 2 + 2  # both metrics with the prior known and unknown, and both priors again for ours
+    assert all("tADJ" in line and "| 2 |" in line for line in lines[:4])
+    assert (tmp_path / "accuracy.png").exists()
 
 
 @pytest.mark.parametrize(
@@ -101,9 +117,80 @@ def test_the_full_protocol_is_the_papers():
     assert counts["figure1"] == 4 * 100
     assert counts["table1"] == 100
     assert counts["table2"] == 11
-    assert counts["figure2"] == counts["figure3"] == 5 * 100 * (24 + 18)
-    assert counts["table3"] == counts["table4"] == 5 * (7 * 100 + 4 * 10)
-    assert counts["appendix-e"] == counts["figure2"] + 3 * 100 * (24 + 18)
+    assert counts["figure2"] == counts["figure3"] == (5 + 3) * 100 * (24 + 18)
+    assert counts["table3"] == counts["table4"] == (5 + 3) * (7 * 100 + 4 * 10)
+    assert counts["appendix-e"] == (5 + 3) * 100 * (24 + 18)  # all five with the one kernel, three with the other
+    with_a_prior, without = 4 + 3, 1
+    assert counts["accuracy"] == (2 * with_a_prior + without) * (7 * 100 + 4 * 10 + 10)  # HIGGS in two layouts
+
+
+def test_our_methods_are_in_the_accuracies_and_not_in_the_rest():
+    having_ours = {
+        target
+        for target in TARGETS
+        for stage in plan([target], Options(quick=True))
+        for cell in stage
+        if set(cell.method.split("+")) & set(OUR_METHODS)
+    }
+    assert having_ours == {"figure2", "figure3", "table3", "table4", "accuracy"}
+    assert plan(["table1", "figure1", "appendix-e"], Options(methods=tuple(OUR_METHODS))) == []
+
+
+def test_accuracy_is_tables_3_and_4_and_higgs_again():
+    (accuracy,), (tables,) = (plan(targets, Options()) for targets in (["accuracy"], ["table3", "table4"]))
+    more = {cell.key for cell in accuracy} - {cell.key for cell in tables}
+    assert {cell.key for cell in tables} < {cell.key for cell in accuracy}
+    again = [cell for cell in accuracy if cell.key in more]
+    assert {(cell.dataset, cell.setting["layout"]) for cell in again} == {("HIGGS", "indexed")}
+    assert {cell.method for cell in again} == set(METHODS)
+    (quick,) = plan(["accuracy"], Options(quick=True))
+    assert not [cell for cell in quick if "layout" in cell.setting]
+
+
+def test_a_quick_run_has_few_draws_of_ours_in_the_figures():
+    def draws(options):
+        return {name: len({c.draw for stage in plan(["figure2"], options) for c in stage if c.method == name})
+                for name in ("wmmd", "pu-auto")}  # fmt: skip
+
+    assert draws(Options(quick=True)) == {"wmmd": 3, "pu-auto": 1}
+    assert draws(Options(quick=True, draws=2)) == {"wmmd": 2, "pu-auto": 2}
+
+
+@pytest.mark.parametrize("method", OUR_METHODS)
+def test_a_row_of_ours_says_how_calibrated_it_is_and_what_was_chosen(method):
+    setting = {"n_unlabeled": 60, "true_prior": 0.5, "prior": "estimated", "kernel": "rbf"}
+    metrics = run_one(Cell("gaussians", "gaussians", method, setting), run)["metrics"]
+    assert metrics["accuracy"] > 0.6
+    assert metrics["auc"] > 0.8
+    assert 0 < metrics["ece"] < 0.4
+    assert 0 < metrics["prior"] < 1
+    assert metrics["prior"] != 0.5
+    assert ("chosen" in metrics) == (method == "pu-auto")
+    known = run_one(Cell("gaussians", "gaussians", method, setting | {"prior": "known"}), run)["metrics"]
+    assert known["prior"] == 0.5
+
+
+def test_a_row_of_the_five_has_no_more_than_before():
+    setting = {"n_unlabeled": 60, "true_prior": 0.5, "prior": "known", "kernel": "rbf"}
+    metrics = run_one(Cell("gaussians", "gaussians", "wmmd", setting), run)["metrics"]
+    assert set(metrics) == {"accuracy", "auc", "fit_seconds", "prior"}
+
+
+def test_calibration_error_by_hand():
+    probability = np.array([0.1, 0.3, 0.6, 0.8])
+    truth = np.array([False, True, True, True])
+    assert calibration_error(probability, truth, n_bins=2) == pytest.approx((0.3 + 0.3) / 2)  # .2 and .7, shares .5, 1
+    assert calibration_error(probability[::-1], truth[::-1], n_bins=2) == pytest.approx(0.3)
+    assert calibration_error(probability, truth) == pytest.approx((0.1 + 0.7 + 0.4 + 0.2) / 4)  # a bin each
+    assert calibration_error(truth.astype(float), truth) == 0
+
+
+def test_calibration_error_of_true_probabilities_vanishes():
+    rng = np.random.default_rng(0)
+    probability = rng.uniform(size=200_000)
+    truth = rng.uniform(size=len(probability)) < probability
+    assert calibration_error(probability, truth) < 0.005
+    assert calibration_error(probability**2, truth) == pytest.approx(1 / 2 - 1 / 3, abs=0.005)
 
 
 def test_a_plan_has_every_cell_once_and_the_timed_ones_first():

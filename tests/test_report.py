@@ -5,15 +5,21 @@ import re
 import numpy as np
 import pytest
 
-from unlabeled.report import write_report
+from unlabeled.report import write_accuracy, write_report
+from unlabeled.report.accuracy import compared, summary
+from unlabeled.report.accuracy_figure import dots
 from unlabeled.report.claims import CLAIMS
+from unlabeled.report.comparison import Comparison, best_of, compare
+from unlabeled.report.figures import kernels, sweeps
 from unlabeled.report.page import Heading, Table, Text, as_html, as_markdown
-from unlabeled.report.paper import LARGE, SMALL, data_sets, printed, training_times
-from unlabeled.report.rows import Group, Mean, Rows, best_and_equals, paired_difference
+from unlabeled.report.paper import LARGE, SMALL, data_sets, highest, printed, training_times
+from unlabeled.report.real_data import Place, group_at
+from unlabeled.report.rows import Group, Mean, Rows, best_and_equals, paired_difference, paired_p_value
 from unlabeled.report.tables import differs, real_data
 from unlabeled.report.tables import training_times as training_table
 
 METHODS = ("log", "dh", "nnpu", "tadj", "wmmd")
+OURS = ("wmmd-auto", "wmmd-score", "pu-auto")
 
 
 def row(experiment, dataset, method, setting, draw, **metrics):
@@ -216,3 +222,203 @@ def test_the_papers_own_values_are_near_the_paper():
     assert near.check(Rows(own(0))).held
     assert near.check(Rows(own(2.9))).held
     assert not near.check(Rows(own(6))).held
+
+
+# --- our own methods ---
+
+
+def group(*values):
+    return Group({draw: {"accuracy": value, "auc": value} for draw, value in enumerate(values)})
+
+
+def draws(dataset, method, values, *, prior="known", **setting):
+    """Rows of one method on a real data set; a string is a failure, None a draw that was not run."""
+    for draw, value in enumerate(values):
+        if value is None:
+            continue
+        found = row("real data", dataset, method, {"prior": prior} | setting, draw, accuracy=value, auc=value)
+        if method == "pu-auto" and not isinstance(value, str):
+            found["metrics"] |= {"ece": 0.04, "chosen": "wmmd" if draw else "score"}
+        if isinstance(value, str):
+            del found["metrics"]
+            found["failure"] = value
+        yield found
+
+
+def our_rows(level, datasets=SMALL + LARGE, n_draws=4):
+    """Rows of our three methods beside those of `real_rows`."""
+    for dataset in datasets:
+        for method in OURS:
+            for prior in ("known", "estimated"):
+                values = [level(method, prior) + 1e-3 * draw + 1e-4 * (draw % 2) for draw in range(n_draws)]
+                yield from draws(dataset, method, values, prior=prior)
+
+
+def lines_of(page):
+    """The cells of all table lines, by what stands in their first two."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+    return {(line[0], line[1]): line for line in reversed(lines)}  # of equals the first
+
+
+HEART = Place("heart_scale", "known")
+
+
+def test_a_paired_t_test_worked_out_by_hand():
+    # differences 1, 2, 3: mean 2, standard error 1 / sqrt(3), t = 2 sqrt(3) with 2 degrees of freedom,
+    # for which the two-sided p-value is 1 - t / sqrt(2 + t^2)
+    ours, theirs = group(5.0, 5.0, 5.0), group(4.0, 3.0, 2.0)
+    t = 2 * np.sqrt(3)
+    assert paired_p_value(ours, theirs, "auc") == pytest.approx(1 - t / np.sqrt(2 + t**2))
+    assert paired_p_value(theirs, ours, "auc") == paired_p_value(ours, theirs, "auc")
+
+
+def test_draws_without_spread_are_told_apart_or_equal():
+    assert paired_p_value(group(0.5, 0.75), group(0.5, 0.75), "auc") == 1
+    assert paired_p_value(group(0.75, 1.0), group(0.5, 0.75), "auc") == 0
+    assert paired_p_value(group(0.9, 0.8), group(0.9 + 1e-17, 0.8 - 1e-16), "auc") > 0.05
+    assert paired_p_value(group(0.5), group(0.4), "auc") is None
+    assert paired_p_value(group(), group(), "auc") is None
+
+
+def test_the_best_of_the_five_has_the_highest_mean_and_more_than_one_draw():
+    groups = {"log": group(0.99), "dh": group(0.7, 0.9), "nnpu": group(0.7, 0.8), "tadj": group()}
+    assert best_of(groups, "auc") == "dh"
+    assert best_of({"log": group(0.99), "dh": group(0.7)}, "auc") == "log"
+    assert best_of({"log": group()}, "auc") is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [((0.9, 0.91, 0.93), "better"), ((0.7, 0.8, 0.9), "tied"), ((0.6, 0.61, 0.63), "worse"), ((0.9,), "not tested")],
+)
+def test_verdicts(ours, verdict):
+    rows = [*draws("heart_scale", "pu-auto", ours), *draws("heart_scale", "dh", (0.8, 0.8, 0.8))]
+    found = compare(Rows(rows), HEART, "pu-auto", "accuracy")
+    assert (found.best, found.verdict, found.n_common) == ("dh", verdict, len(ours))
+
+
+def test_only_the_same_data_are_compared():
+    rows = [
+        *draws("HIGGS", "pu-auto", (0.9, 0.9, 0.9), n_unlabeled=1000),
+        *draws("HIGGS", "wmmd", (0.7, 0.7, 0.7)),
+        *draws("HIGGS", "log", (0.6, 0.6, 0.7), n_unlabeled=1000),
+        *draws("HIGGS", "dh", (0.8, 0.8, 0.8), n_unlabeled=1000, layout="indexed"),
+    ]
+    found = compare(Rows(rows), Place("HIGGS", "known"), "pu-auto", "auc")
+    assert (found.best, found.n_common) == ("log", 3)
+    assert compare(Rows(rows), Place("HIGGS", "known", "indexed"), "pu-auto", "auc").ours is None
+
+
+def test_rows_of_reduced_size_serve_where_there_are_no_others():
+    rows = [
+        *draws("HIGGS", "wmmd", (0.7,), n_unlabeled=1000),
+        *draws("HIGGS", "log", (0.6,), n_unlabeled=2000),
+        *draws("HIGGS", "dh", (0.5,), n_unlabeled=2000),
+        *draws("HIGGS", "dh", (0.8,)),
+    ]
+    means = {m: group_at(Rows(rows), Place("HIGGS", "known"), m).mean("auc") for m in ("wmmd", "log", "dh")}
+    assert {m: mean.value for m, mean in means.items()} == {"wmmd": 0.7, "log": 0.6, "dh": 0.8}
+
+
+def test_tadj_serves_for_the_unknown_prior_too():
+    rows = [
+        *draws("heart_scale", "pu-auto", (0.9, 0.8, 0.9), prior="estimated"),
+        *draws("heart_scale", "tadj", (0.8, 0.8, 0.8)),
+        *draws("heart_scale", "log", (0.9, 0.9, 0.9)),
+        *draws("heart_scale", "log", (0.5, 0.5, 0.5), prior="estimated"),
+    ]
+    assert compare(Rows(rows), Place("heart_scale", "estimated"), "pu-auto", "accuracy").best == "tadj"
+
+
+def test_what_is_missing_on_the_page_on_accuracy_is_said(tmp_path):
+    rows = [
+        *draws("heart_scale", "pu-auto", (0.8, 0.9, 0.8)),  # only one of the five is there
+        *draws("heart_scale", "dh", (0.7, 0.7, 0.7)),
+        *draws("sonar_scale", "pu-auto", (0.8, 0.9)),  # no common draws
+        *draws("sonar_scale", "log", (None, None, 0.7, 0.8)),
+        *draws("skin_nonskin", "pu-auto", ("memory: more than 12 GB",)),  # ours failed
+        *draws("skin_nonskin", "wmmd", (0.7, 0.8)),
+        *draws("skin_nonskin2", "pu-auto", (0.8, "memory: more than 12 GB")),  # once; and so did theirs
+        *draws("skin_nonskin2", "log", ("memory: more than 12 GB",)),
+        *draws("HIGGS", "wmmd", (0.7, 0.8)),  # ours has not been run
+    ]
+    page = write_accuracy(rows, tmp_path).read_text()
+    lines = lines_of(page)
+    heart, sonar, skin, skin2, higgs = (
+        lines[name, "AUC"][2:] for name in ("heart_scale", "sonar_scale", "skin_nonskin", "skin_nonskin2", "HIGGS")
+    )
+    assert heart == ["83.3 (3.3)", "DH 70.0 (0.0)", "WMMD 79.0", "+13.3", "0.057", "3", "tied"]
+    assert sonar == ["85.0 (5.0)", "LOG 75.0 (5.0)", "WMMD 68.9", "-", "-", "0", "not tested"]
+    assert skin == ["failed: memory", "WMMD 75.0 (5.0)", "NNPU 99.5", "-", "-", "0", "not tested"]
+    assert skin2 == ["80.0 (0.0), other draws failed: memory", "-", "WMMD 99.8", "-", "-", "0", "not tested"]
+    assert higgs[0] == "no rows yet"
+    assert (
+        "Of 10 cells, pu-auto against the best of the five: better in 0, tied in 2, worse in 0, not tested in 8."
+        in page
+    )
+    assert lines["skin_nonskin", "known"][2:] == ["-", "-", "memory", "- / - / -", "-"]
+    assert lines["heart_scale", "known"][4:] == ["83.3 / 83.3", "- / - / 4.0", "wmmd 2, score 1"]
+
+
+def test_the_page_on_accuracy(tmp_path):
+    def level(method, prior):
+        return {"wmmd": 0.80, "pu-auto": 0.85 if prior == "known" else 0.781}.get(method, 0.7)
+
+    rows = [*real_rows(level), *our_rows(level)]
+    indexed = [r | {"setting": r["setting"] | {"layout": "indexed"}} for r in rows if r["dataset"] == "HIGGS"]
+    pages = write_report([*rows, *indexed], tmp_path)
+    assert [page.name for page in pages] == ["README.md", "index.html", "accuracy.md"]
+    assert "(accuracy.md)" in pages[0].read_text()
+    text = pages[2].read_text()
+    lines = lines_of(text)
+    assert lines["heart_scale", "accuracy"][-1] == "better"
+    assert lines["HIGGS, indexed", "AUC"][4] == "-"
+    assert "Of 48 cells, pu-auto against the best of the five: better in 24, tied in 0, worse in 24." in text
+    assert "**worse by 1.9**" in text
+    assert "The largest loss is 1.9 points (heart_scale, accuracy, prior unknown: worse)." in text
+    assert (tmp_path / "accuracy.png").stat().st_size > 20_000
+
+
+def test_a_page_on_accuracy_of_other_rows_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no rows of wmmd-auto, wmmd-score, pu-auto on real data; run"):
+        write_accuracy(real_rows(lambda *_: 0.8), tmp_path)
+    assert len(write_report(real_rows(lambda *_: 0.8, datasets=SMALL[:1]), tmp_path)) == 2
+    assert dots(Rows([])) is None
+
+
+def test_a_summary_of_gains_names_no_loss():
+    rows = [*draws("heart_scale", "pu-auto", (0.9, 0.8)), *draws("heart_scale", "dh", (0.7, 0.5))]
+    assert summary(compared(Rows(rows), "known")).endswith("It is nowhere below.")
+    rows = [*draws("heart_scale", "pu-auto", (0.9, 0.8))]
+    assert summary(compared(Rows(rows), "known")).endswith("No draw is common to both.")
+    assert Comparison(None).verdict == "not tested"
+
+
+def test_our_columns_leave_the_five_as_they_are():
+    def level(method, _):
+        return {"wmmd": 0.716, "pu-auto": 0.9, "wmmd-score": 0.5}.get(method, 0.7)
+
+    five = real_data(Rows(real_rows(level)), "table3", "accuracy")
+    both = real_data(Rows([*real_rows(level), *our_rows(level)]), "table3", "accuracy")
+    assert both.header == [*five.header, *OURS]
+    assert [line[:6] for line in both.rows] == five.rows
+    heart, theirs = both.rows[:2]
+    assert [cell[-1] for cell in heart[6:]] == ["▼", "▼", "▲"]
+    assert not any("**" in cell for cell in heart[6:])
+    assert theirs[6:] == ["n/a"] * 3
+
+
+def test_our_curves_stand_beside_the_five():
+    rows = list(gaussian_rows(as_the_paper_says))
+    ours = [r | {"method": m} for r in rows for m in OURS if r["method"] == "wmmd" and r["setting"]["kernel"] == "rbf"]
+    assert verdicts([*rows, *ours]) == verdicts(rows)
+    for prior in ("known", "estimated"):
+        (legend,) = sweeps(Rows([*rows, *ours]), prior).legends
+        labels = [text.get_text() for text in legend.get_texts()]
+        assert {"LOG", "WMMD", "pu-auto (ours)", "wmmd-auto (ours)", "wmmd-score (ours)"} < set(labels)
+    assert len(kernels(Rows([*rows, *ours])).legends[0].get_texts()) == 7
+
+
+def test_the_best_of_the_paper():
+    assert highest("table3", "auc", "HIGGS") == (["tadj"], 65.3)
+    assert highest("table3", "auc", "breast-cancer_scale2") == (["log", "nnpu"], 99.3)

@@ -10,8 +10,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from unlabeled.report import figures, tables, theory_figures
+from unlabeled.report import accuracy, accuracy_figure, figures, tables, theory_figures
 from unlabeled.report.claims import CLAIMS
+from unlabeled.report.labels import OUR_METHODS
 from unlabeled.report.page import Block, Heading, Picture, Table, Text, as_html, as_markdown
 from unlabeled.report.rows import Rows
 
@@ -20,8 +21,8 @@ INTRODUCTION = (
     "Kwon, Kim, Sugiyama and Paik, *Principled analytic classifier for positive-unlabeled learning via weighted "
     "integral probability metric*, Machine Learning 109 (2020). Every figure and table below comes from the rows in "
     "results.jsonl beside this page (packed where it is large), written by `unlabeled reproduce`; "
-    "`unlabeled reproduce report` makes the page of them. The methods are in the paper's configuration "
-    "(`.paper(...)`) and meet on the same draws."
+    "`unlabeled reproduce report` makes the page of them. The paper's five methods are in its configuration "
+    "(`.paper(...)`); all methods meet on the same draws."
 )
 
 #: File name, heading, caption, and what draws it.
@@ -35,7 +36,7 @@ FIGURES: tuple[_Drawn, ...] = (
     ),
     (
         "figure3",
-        "Figure 3: two Gaussians, prior estimated (KM1 for LOG, DH and NNPU, density-based for WMMD).",
+        "Figure 3: two Gaussians, prior estimated (LOG, DH and NNPU: KM1, WMMD: density-based, ours: auto).",
         partial(figures.sweeps, prior="estimated"),
     ),
     ("appendix_e", "Appendix E: the Gaussian kernel (dashed) and the inverse one (solid).", figures.kernels),
@@ -54,13 +55,21 @@ FIGURES: tuple[_Drawn, ...] = (
 
 
 def write_report(rows: Iterable[dict[str, Any]], folder: Path) -> list[Path]:
-    """Write README.md, index.html and the figures of these rows into a folder; answers with the two pages."""
+    """Write README.md, index.html and the figures of these rows into a folder; answers with the pages.
+
+    Where there are rows of our own methods on the real data, `write_accuracy` adds its page.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     indexed = Rows(rows)
+    with_accuracy = accuracy.has_rows(indexed)
+    links = [
+        *(["[What explains the gaps](remarks.md)"] if (folder / "remarks.md").exists() else []),
+        *([f"[{accuracy.TITLE}](accuracy.md)"] if with_accuracy else []),
+    ]
     blocks = [
         Heading(TITLE, 1),
         Text(INTRODUCTION),
-        *([Text("[What explains the gaps](remarks.md)")] if (folder / "remarks.md").exists() else []),
+        *map(Text, links),
         *_claims(indexed),
         *_pictures(indexed, folder, FIGURES),
         *_tables(indexed),
@@ -68,7 +77,26 @@ def write_report(rows: Iterable[dict[str, Any]], folder: Path) -> list[Path]:
     pages = {"README.md": as_markdown(blocks), "index.html": as_html(blocks, folder, TITLE)}
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in pages]
+    written = [folder / name for name in pages]
+    return [*written, _write_accuracy(indexed, folder)] if with_accuracy else written
+
+
+def write_accuracy(rows: Iterable[dict[str, Any]], folder: Path) -> Path:
+    """Write accuracy.md, our methods against the paper's five, and its figure into a folder; answers with the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return _write_accuracy(Rows(rows), folder)
+
+
+def _write_accuracy(rows: Rows, folder: Path) -> Path:
+    figure = accuracy_figure.dots(rows)
+    if figure is None or not accuracy.has_rows(rows):
+        raise ValueError(
+            f"there are no rows of {', '.join(OUR_METHODS)} on real data; run `unlabeled reproduce accuracy` first."
+        )
+    _save(figure, folder, accuracy.FIGURE)
+    page = folder / "accuracy.md"
+    page.write_text(as_markdown(accuracy.blocks(rows)), encoding="utf-8")
+    return page
 
 
 def _claims(rows: Rows) -> list[Block]:
@@ -98,11 +126,15 @@ def _pictures(rows: Rows, folder: Path, drawn: Sequence[_Drawn]) -> list[Block]:
         if figure is None:
             blocks.append(Text(f"{caption.split(':')[0]}: no rows yet."))
             continue
-        figure.savefig(folder / f"{name}.png", dpi=110)
-        with mpl.rc_context({"svg.hashsalt": name}):  # the same rows give the same file
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        _save(figure, folder, name)
         blocks.append(Picture(name, caption))
     return blocks
+
+
+def _save(figure: Figure, folder: Path, name: str) -> None:
+    figure.savefig(folder / f"{name}.png", dpi=110)
+    with mpl.rc_context({"svg.hashsalt": name}):  # the same rows give the same file
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
 def _tables(rows: Rows) -> list[Block]:

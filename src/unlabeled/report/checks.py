@@ -13,8 +13,9 @@ import numpy as np
 from unlabeled.report import paper
 from unlabeled.report.figures import bayes_risk, sweep
 from unlabeled.report.labels import METHOD_LABELS
+from unlabeled.report.real_data import Place, group_at
 from unlabeled.report.rows import Group, Mean, Rows, paired_difference
-from unlabeled.report.tables import real_group, timed
+from unlabeled.report.tables import timed
 
 COMPARABLE = 0.01
 OTHERS = ("log", "dh", "nnpu", "tadj")
@@ -249,9 +250,9 @@ def _cells_won(rows: Rows, prior: str, datasets: tuple[str, ...], others: tuple[
     """Whether WMMD is comparable or better, for each data set, other method and metric."""
     won = []
     for name in datasets:
-        ours = real_group(rows, name, "wmmd", prior)
+        ours = group_at(rows, Place(name, prior), "wmmd")
         for method in others:
-            theirs = real_group(rows, name, method, prior)
+            theirs = group_at(rows, Place(name, prior), method)
             if ours.metrics and theirs.metrics:
                 won += [_comparable(ours, theirs, metric) for metric in ("accuracy", "auc")]
     return won
@@ -262,7 +263,7 @@ def mostly(prior: str, datasets: tuple[str, ...], others: tuple[str, ...]) -> Ca
 
     def check(rows: Rows) -> Verdict | None:
         won = _cells_won(rows, prior, datasets, others)
-        n_sets = sum(bool(real_group(rows, name, "wmmd", prior).metrics) for name in datasets)
+        n_sets = sum(bool(group_at(rows, Place(name, prior), "wmmd").metrics) for name in datasets)
         numbers = f"in {_count(won)} comparisons of accuracy and AUC, on {n_sets} of the {len(datasets)} data sets"
         return Verdict(sum(won) > len(won) / 2, numbers) if won else None
 
@@ -275,7 +276,7 @@ def near_the_paper(rows: Rows) -> Verdict | None:
     for table, prior in (("table3", "known"), ("table4", "estimated")):
         for name in paper.SMALL:
             for metric in ("accuracy", "auc"):
-                mean = real_group(rows, name, "wmmd", prior).mean(metric)
+                mean = group_at(rows, Place(name, prior), "wmmd").mean(metric)
                 theirs = paper.printed(table, metric, name, "wmmd")
                 if mean is None or theirs is None:
                     return None
@@ -288,11 +289,11 @@ def near_the_paper(rows: Rows) -> Verdict | None:
 def out_of_memory(rows: Rows) -> Verdict | None:
     """Failures of LOG and DH on the skin sets."""
     found = {
-        (name, m): real_group(rows, name, m, "known")
+        (name, m): group_at(rows, Place(name, "known"), m)
         for name in ("skin_nonskin", "skin_nonskin2")
         for m in ("log", "dh")
     }
-    if not all(group.metrics or group.failures for group in found.values()):
+    if not all(group.is_there for group in found.values()):
         return None
     failed = [any(text.startswith("memory") for text in group.failures) for group in found.values()]
     return Verdict(all(failed), f"out of memory in {_count(failed)} cases on the two skin sets")
@@ -302,7 +303,7 @@ def nnpu_on_large(rows: Rows) -> Verdict | None:
     """NNPU's accuracy above WMMD's."""
     parts, held = [], []
     for name in ("skin_nonskin", "epsilon_normalized", "HIGGS"):
-        pair = [real_group(rows, name, m, "known").mean("accuracy") for m in ("nnpu", "wmmd")]
+        pair = [group_at(rows, Place(name, "known"), m).mean("accuracy") for m in ("nnpu", "wmmd")]
         if pair[0] is not None and pair[1] is not None:
             held.append(pair[0].value > pair[1].value)
             parts.append(f"{name} {100 * pair[0].value:.1f} against {100 * pair[1].value:.1f}")
@@ -312,7 +313,9 @@ def nnpu_on_large(rows: Rows) -> Verdict | None:
 def _drops(rows: Rows, method: str, metric: str) -> list[float]:
     drops = []
     for name in paper.SMALL:
-        known, unknown = (_value(real_group(rows, name, method, prior), metric) for prior in ("known", "estimated"))
+        known, unknown = (
+            _value(group_at(rows, Place(name, prior), method), metric) for prior in ("known", "estimated")
+        )
         drops.append(known - unknown)
     return drops
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from unlabeled.datasets.gaussian_bayes import GaussianBayes
 from unlabeled.datasets.synthetic import moon_curve
-from unlabeled.report.labels import COLOURS, METHOD_LABELS
+from unlabeled.report.labels import COLOURS, METHOD_LABELS, OUR_STYLES
 from unlabeled.report.rows import Group, Mean, Rows
 
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#999999"
@@ -62,11 +62,11 @@ def _draw_moons(axes: Axes, picture: dict[str, Any], title: str) -> None:
 
 def sweeps(rows: Rows, prior: str) -> Figure | None:
     """Figure 2 (prior known) or 3 (estimated): accuracy and AUC against the unlabeled rows and against the prior."""
-    methods = [name for name in METHOD_LABELS if name in rows.methods("gaussians")]
-    curves = [
-        (name, METHOD_LABELS[name], {"color": COLOURS[name]}, {"prior": prior, "kernel": "rbf"}) for name in methods
-    ]
-    return _four_panels(rows, curves)
+    setting = {"prior": prior, "kernel": "rbf"}
+    five = [(name, label, {"color": COLOURS[name]}, setting) for name, label in METHOD_LABELS.items()]
+    ours = [(name, f"{name} (ours)", style, setting) for name, style in OUR_STYLES.items()]
+    present = rows.methods("gaussians")
+    return _four_panels(rows, [curve for curve in five + ours if curve[0] in present])
 
 
 def kernels(rows: Rows) -> Figure | None:
@@ -98,9 +98,8 @@ def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[s
         return None
     _label_panels(axes)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(labels) if len(labels) < 7 else 4, frameon=False
-    )
+    n_columns = len(labels) if len(labels) < 7 else (len(labels) + 1) // 2
+    figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, frameon=False)
     return figure
 
 
@@ -119,7 +118,7 @@ def _draw_curve(axes: Axes, points: list[tuple[float, Group]], metric: str, labe
     if not means:
         return False
     x, y, error = [value for value, _ in points], np.array([m.value for m in means]), np.array([m.error for m in means])
-    axes.plot(x, y, label=label, linewidth=1.6, **style)
+    axes.plot(x, y, label=label, **({"linewidth": 1.6} | style))
     axes.fill_between(x, y - error, y + error, color=style["color"], alpha=0.2, linewidth=0)
     return True
 

@@ -48,3 +48,11 @@ def printed(table: str, metric: str, dataset: str, method: str) -> Printed | Non
     """A cell of Table 3 or 4; None where the paper has a hyphen, or no such method."""
     found = _numbers()[table][metric][dataset].get(method)
     return None if found is None else Printed(*found)
+
+
+def highest(table: str, metric: str, dataset: str) -> tuple[list[str], float]:
+    """The methods with the highest value that a table of the paper prints for a data set, and that value."""
+    found: dict[str, list[float]] = _numbers()[table][metric][dataset]
+    values = {method: entry[0] for method, entry in found.items() if entry is not None}
+    value = max(values.values())
+    return [method for method in values if values[method] == value], value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,11 @@ class Group:
     metrics: dict[int, dict[str, Any]]
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there are any rows, be they failures."""
+        return bool(self.metrics or self.failures)
 
     def values(self, metric: str) -> dict[int, float]:
         """The metric by draw."""
@@ -83,8 +89,23 @@ def _address(experiment: str, dataset: str, method: str, setting: Setting) -> tu
 
 def paired_difference(one: Group, other: Group, metric: str) -> Mean | None:
     """Mean of one less the other over the draws that both have."""
+    return Mean.of(_differences(one, other, metric))
+
+
+def paired_p_value(one: Group, other: Group, metric: str) -> float | None:
+    """Two-sided p-value of a paired t-test on the draws that both have; None of fewer than two."""
+    differences = _differences(one, other, metric)
+    if len(differences) < 2:
+        return None
+    if np.ptp(differences) == 0:
+        return float(differences[0] == 0)
+    with _nearly_equal_allowed():
+        return float(stats.ttest_1samp(differences, 0.0).pvalue)
+
+
+def _differences(one: Group, other: Group, metric: str) -> np.ndarray:
     ours, theirs = one.values(metric), other.values(metric)
-    return Mean.of(np.array([ours[draw] - theirs[draw] for draw in ours if draw in theirs]))
+    return np.array([ours[draw] - theirs[draw] for draw in ours if draw in theirs])
 
 
 def best_and_equals(groups: dict[str, Group], metric: str, level: float = 0.05) -> set[str]:
@@ -102,6 +123,13 @@ def _not_told_apart(best: np.ndarray, other: np.ndarray, level: float) -> bool:
         return False
     if np.ptp(best) == np.ptp(other) == 0:
         return bool(best[0] == other[0])
-    with warnings.catch_warnings():  # nearly equal draws, as of a method that always answers the same
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with _nearly_equal_allowed():
         return bool(stats.ttest_ind(best, other, equal_var=False).pvalue > level)
+
+
+@contextmanager
+def _nearly_equal_allowed() -> Iterator[None]:
+    """Say nothing of draws that are nearly equal, as of a method that always answers the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield

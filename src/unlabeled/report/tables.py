@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from unlabeled.report import paper
+from unlabeled.report.comparison import BETTER, WORSE, compare
 from unlabeled.report.labels import METHOD_LABELS
 from unlabeled.report.page import Table
+from unlabeled.report.real_data import EXPERIMENT, Place, group_at, groups_at, our_methods_in
 from unlabeled.report.rows import Group, Mean, Rows, best_and_equals
 
 METRICS = {"accuracy": "Accuracy (%)", "auc": "AUC x 100"}
-DIFFERS, REMARKED = "≠", "†"
+DIFFERS, REMARKED, ABOVE, BELOW = "≠", "†", "▲", "▼"
+NOT_IN_PAPER = "n/a"
 #: Beyond twice its standard error a difference from the paper is marked.
 N_ERRORS = 2.0
 
@@ -72,68 +77,83 @@ def _beside(ours: float, theirs: float) -> str:
 
 
 def real_data(rows: Rows, table: str, metric: str) -> Table | None:
-    """Table 3 or 4, for one metric: ours and, below, the paper's."""
+    """Table 3 or 4, for one metric: what came out and, below, the paper's. Our own methods come after the five."""
     prior = {"table3": "known", "table4": "estimated"}[table]
+    our_methods = our_methods_in(rows, EXPERIMENT)
     lines = []
     for name in paper.data_sets():
-        groups = real_groups(rows, name, prior)
-        if any(group.metrics or group.failures for group in groups.values()):
-            lines += _ours_and_theirs(name, groups, table, metric)
-    caption = (
-        f"{METRICS[metric]}, prior {prior}: mean ± standard error (draws). Bold: the best and what a t-test at 5 % "
-        f"cannot tell from it. {DIFFERS}: differs from the paper by more than two standard errors of the difference. "
-        f"{REMARKED}: see the notes below."
+        place = Place(name, prior)
+        five = groups_at(rows, place)
+        ours = {method: group_at(rows, place, method) for method in our_methods}
+        if any(group.is_there for group in (*five.values(), *ours.values())):
+            lines += [
+                [name, *_cells_of_five(place, five, table, metric), *_cells_of_ours(rows, place, ours, metric)],
+                ["— the paper", *_cells_of_paper(name, table, metric), *([NOT_IN_PAPER] * len(ours))],
+            ]
+    header = ["", *METHOD_LABELS.values(), *our_methods]
+    return Table(header, lines, _caption(metric, prior, our_methods)) if lines else None
+
+
+def _caption(metric: str, prior: str, our_methods: list[str]) -> str:
+    text = (
+        f"{METRICS[metric]}, prior {prior}: mean ± standard error (draws). Bold: the best of the five and what a "
+        f"t-test at 5 % cannot tell from it. {DIFFERS}: differs from the paper by more than two standard errors of the "
+        f"difference. {REMARKED}: see the notes below."
     )
-    return Table(["", *METHOD_LABELS.values()], lines, caption) if lines else None
+    of_ours = (
+        f" {', '.join(our_methods)} are not in the paper (n/a) and stand outside the bold; {ABOVE} ({BELOW}): above "
+        "(below) the best of the five, in a paired t-test at 5 % on the same draws."
+    )
+    return text + of_ours if our_methods else text
 
 
 def notes(rows: Rows, prior: str) -> list[str]:
     """What has to be known of the cells of Table 3 or 4 that bear a mark."""
+    labels = METHOD_LABELS | {method: method for method in our_methods_in(rows, EXPERIMENT)}
+    return noted(rows, [Place(name, prior) for name in paper.data_sets()], labels)
+
+
+def noted(rows: Rows, where: Sequence[Place], labels: Mapping[str, str]) -> list[str]:
+    """The notes of these methods' rows, each once with all methods that bear it."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name in paper.data_sets():
-        for method, group in real_groups(rows, name, prior).items():
-            for note in group.notes:
-                found.setdefault((name, note), []).append(METHOD_LABELS[method])
+    for place in where:
+        for method, label in labels.items():
+            for note in group_at(rows, place, method).notes:
+                found.setdefault((place.label, note), []).append(label)
     return [f"{name}, {', '.join(methods)}: {note}" for (name, note), methods in found.items()]
 
 
-def real_groups(rows: Rows, dataset: str, prior: str) -> dict[str, Group]:
-    """Each paper method's draws on a real data set; rows of reduced size where there are no others."""
-    return {method: real_group(rows, dataset, method, prior) for method in METHOD_LABELS}
-
-
-def real_group(rows: Rows, dataset: str, method: str, prior: str, layout: str = "paper") -> Group:
-    """One method's draws on a real data set. tADJ uses no prior: what it does with a known one serves for both."""
-    wanted = {"prior": "known" if method == "tadj" else prior} | ({} if layout == "paper" else {"layout": layout})
-    whole = rows.group("real data", dataset, method, wanted)
-    if whole.metrics or whole.failures:
-        return whole
-    reduced = [
-        s
-        for s in rows.settings("real data")
-        if "n_unlabeled" in s and s | {"n_unlabeled": 0} == wanted | {"n_unlabeled": 0}
-    ]
-    return rows.group("real data", dataset, method, max(reduced, key=lambda s: s["n_unlabeled"])) if reduced else whole
-
-
-def _ours_and_theirs(name: str, groups: dict[str, Group], table: str, metric: str) -> list[list[str]]:
+def _cells_of_five(place: Place, groups: dict[str, Group], table: str, metric: str) -> list[str]:
     best = best_and_equals(groups, metric)
-    ours, theirs = [], []
+    cells = []
     for method, group in groups.items():
-        printed = paper.printed(table, metric, name, method)
+        printed = paper.printed(table, metric, place.dataset, method)
         mean = group.mean(metric)
-        ours.append(_our_cell(mean, group, printed, bold=method in best))
-        theirs.append(
-            "-" if printed is None else _bold(f"{printed.value:.1f} ± {printed.error:.1f}", when=printed.bold)
-        )
-    return [[name, *ours], ["— the paper", *theirs]]
+        marks = [DIFFERS] * (mean is not None and printed is not None and differs(mean, printed))
+        cells.append(_cell(mean, group, marks, bold=method in best))
+    return cells
 
 
-def _our_cell(mean: Mean | None, group: Group, printed: paper.Printed | None, *, bold: bool) -> str:
+def _cells_of_paper(dataset: str, table: str, metric: str) -> list[str]:
+    found = [paper.printed(table, metric, dataset, method) for method in METHOD_LABELS]
+    return [
+        "-" if entry is None else _bold(f"{entry.value:.1f} ± {entry.error:.1f}", when=entry.bold) for entry in found
+    ]
+
+
+def _cells_of_ours(rows: Rows, place: Place, groups: dict[str, Group], metric: str) -> list[str]:
+    cells = []
+    for method, group in groups.items():
+        mark = {BETTER: [ABOVE], WORSE: [BELOW]}.get(compare(rows, place, method, metric).verdict, [])
+        cells.append(_cell(group.mean(metric), group, mark))
+    return cells
+
+
+def _cell(mean: Mean | None, group: Group, marks: list[str], *, bold: bool = False) -> str:
     if mean is None:
         return group.failures[0].split(":")[0] if group.failures else ""
     draws = f"{mean.n_draws}, others failed" if group.failures else str(mean.n_draws)
-    marks = [REMARKED] * bool(group.notes) + [DIFFERS] * (printed is not None and differs(mean, printed))
+    marks = [REMARKED] * bool(group.notes) + marks
     return " ".join([_bold(f"{100 * mean.value:.1f} ± {100 * mean.error:.1f}", when=bold), f"({draws})", *marks])
 
 
