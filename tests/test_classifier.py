@@ -163,7 +163,8 @@ def test_score_threshold_decision_probability_and_class_agree(data, scenario, pr
     np.testing.assert_array_equal(proba.sum(axis=1), 1)
     assert (proba >= 0).all()
     assert (np.diff(proba[np.argsort(score), 1]) >= 0).all()
-    np.testing.assert_array_equal(model.witness(data.test) > 0, decision > 0)
+    plain = WMMDClassifier(prior, scenario=scenario, threshold=threshold, smoothing=0).fit(data.X, data.y)
+    np.testing.assert_array_equal(plain.witness(data.test) > 0, plain.decision_function(data.test) > 0)
 
 
 @pytest.mark.parametrize("threshold", [0.1, Costs(3, 1), TargetRecall(0.9), TargetPrecision(0.7)])
@@ -252,7 +253,7 @@ def test_holdout_keeps_four_fifths_unless_refitted(data):
 
 
 def test_evaluations_are_bounded(data):
-    few = WMMDClassifier(prior=0.5, max_evaluations=50, random_state=0).fit(data.X, data.y)
+    few = WMMDClassifier(prior=0.5, smoothing=0, max_evaluations=50, random_state=0).fit(data.X, data.y)
     assert [len(rows) for rows in few.scored_rows_] == [50, 50]
     assert len(few.sample_.unlabeled) == 400
     every = WMMDClassifier(prior=0.5, gamma=few.gamma_, scale=few.scaling_.name).fit(data.X, data.y).scores_

@@ -32,8 +32,11 @@ from unlabeled.selection import (
     loo_scores,
     misclassification_risks,
 )
+from unlabeled.smoothing import Folds, Round, Smoothing, Voters
 from unlabeled.thresholds import Policy, check_threshold
 
+#: Rounds of smoothing by default.
+N_ROUNDS = 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -72,6 +75,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     selection : {"loo", "holdout"}, default="loo"
         Where honest scores come from: each row against all others, or the paper's 80/20 random split, after which the
         classifier keeps the 80 %.
+    smoothing : "auto" or int, default="auto"
+        How often rows of the population pass their probabilities on to their neighbours; see Notes. 0: the score is
+        the ratio of the paper. "auto": 2, but 0 where you give gammas, a hold-out, the threshold "bayes" or the
+        calibration "ratio", which all speak of that ratio.
     refit : bool, default=False
         With ``selection="holdout"``, use all of the data for the classifier once gamma is chosen.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -81,7 +88,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     engine : {"auto", "numba", "reference"}, default="auto"
         How the kernel sums are computed, never what they are.
     max_evaluations : int or None, default=10000
-        At most so many rows of each sample, chosen at random, are given honest scores. All stay in the sums.
+        At most so many rows of each sample, chosen at random, are given honest scores and pass probabilities on. All
+        stay in the first ratio.
     random_state : int, RandomState or None, default=None
         Used by the random split, and by the choice of rows beyond ``max_evaluations``.
     n_jobs : int or None, default=None
@@ -97,6 +105,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
     gamma_ : float
         The chosen gamma.
+    rounds_ : tuple of Round
+        The rounds of smoothing: gamma, log-probabilities of the rows that pass them on (those of ``scored_rows_`` that
+        are of the population), and weight in the score. Empty without smoothing, or with too few different rows for it.
     scaling_ : Scaling
         The chosen units; ``scaling_.name`` is "standard" or "none".
     gammas_, criteria_ : arrays of shape (n_gammas,)
@@ -114,7 +125,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     engine_ : str
         The engine in use.
     sample_ : PUSample
-        The labelled positives and the unlabeled rows that the score is made of, in the chosen units.
+        The labelled positives and the unlabeled rows that the ratio is made of, in the chosen units.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
@@ -123,8 +134,13 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     -----
     ``docs/accuracy`` shows what each default is worth, and on which data it was chosen.
 
-    A known prior enters the likelihood as a bound of the ratio, 1 / prior. With a single gamma, or an unknown prior,
-    `score_samples` does not depend on the prior at all.
+    Labelled positives are few and the population is plentiful. Smoothing gives rows of the population their
+    probability by the ratio of kernel means, without themselves, and scores by a second such ratio, in which these rows
+    weighted by their probabilities stand in for the labelled positives; then once more. The score is the mean of the
+    three logs, each in units of its spread. `unlabeled.smoothing` says how that is kept honest.
+
+    Without smoothing the score needs no prior: a known prior only enters the likelihood that chooses gamma, as a bound
+    of the ratio, 1 / prior.
 
     ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
@@ -153,6 +169,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         threshold: Policy = "calibrated",
         calibration: str = "monotone",
         selection: str = "loo",
+        smoothing: str | int = "auto",
         refit: bool = False,
         scenario: str = "case-control",
         engine: str = "auto",
@@ -168,6 +185,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.threshold = threshold
         self.calibration = calibration
         self.selection = selection
+        self.smoothing = smoothing
         self.refit = refit
         self.scenario = scenario
         self.engine = engine
@@ -197,6 +215,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             "threshold": "bayes",
             "calibration": "ratio",
             "selection": "holdout",
+            "smoothing": 0,
             "max_evaluations": 20_000,
         }
         return cls(prior, kernel=kernel, random_state=random_state, **(settings | options))
@@ -220,22 +239,34 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
         self._keep(chosen, pu)
         self._read_scores(chosen.scores)
+        self._smooth(chosen, pu)
         self._witness: Witness | None = None
         return self
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
-        """Log of the ratio of the two kernel means: larger is more likely positive."""
-        rows = self._validated(X)
-        return log_scores(self.scaling_.apply(rows), self.sample_, self._kernels(self.gamma_))[0]
+        """Log of the ratio of the two kernel means: larger is more likely positive.
+
+        After smoothing it is a weighted mean of such logs: of the ratio and of the rounds.
+        """
+        validated = self._validated(X)
+        rows, kernels = self.scaling_.apply(validated), self._kernels(self.gamma_)
+        scores = log_scores(rows, self.sample_, kernels)[0]
+        if not self.rounds_ or self.scored_rows_ is None:
+            return scores
+        voters = Voters.among(self.sample_, self.scored_rows_)
+        scores *= 1 - sum(finished.weight for finished in self.rounds_)
+        return scores + sum(finished.weight * finished.scores(rows, voters, kernels) for finished in self.rounds_)
 
     def witness(self, X: ArrayLike) -> FloatArray:
         """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
 
         It is the function of the unit ball that minimises the empirical hinge risk, the positives weighted by
         ``exp(-threshold_)`` (2 prior, in the paper), up to the rounding of a sum of kernels: far from all data it is
-        0, while `decision_function` still tells the sides apart.
+        0, while `decision_function` still tells the sides apart. A smoothed score has no such function.
         """
         rows = self._validated(X)
+        if self.rounds_:
+            raise ValueError("The witness belongs to the ratio of the paper; fit with smoothing=0.")
         if self._witness is None:  # its norm takes all pairs of training rows, so it is made when first asked for
             weight, kernels = float(np.exp(-self.threshold_)), self._kernels(self.gamma_)
             self._witness = Witness.of(self.sample_.positive, self.sample_.population, weight, kernels)
@@ -253,6 +284,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             if not (isinstance(value, str) and value in accepted):
                 raise ValueError(f"{name}={value!r} is not known; use one of {list(accepted)}.")
         check_threshold(self.threshold)
+        self._check_smoothing()
         if self.max_evaluations is not None and not (
             isinstance(self.max_evaluations, Integral) and self.max_evaluations >= 1
         ):
@@ -261,6 +293,20 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             check_prior(float(self.prior), pu)
         elif self.prior != "auto":
             as_prior_estimator(self.prior)
+
+    def _check_smoothing(self) -> None:
+        rounds = self.smoothing
+        if isinstance(rounds, str) and rounds == "auto":
+            return
+        if not isinstance(rounds, Integral) or isinstance(rounds, bool) or rounds < 0:
+            raise ValueError(f"smoothing={rounds!r} is not known; use 'auto', 0 for none, or a number of rounds.")
+        if rounds and self.selection != "loo":
+            raise ValueError("smoothing needs leave-one-out scores; use selection='loo', or smoothing=0.")
+        if rounds and (self.threshold == "bayes" or self.calibration == "ratio"):
+            raise ValueError(
+                "threshold='bayes' and calibration='ratio' speak of the ratio itself, and a smoothed score is a mean "
+                "of several; use smoothing=0 with them."
+            )
 
     # --- choosing units and gamma ---
 
@@ -295,13 +341,17 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         return _Candidate(scaling, gammas, scores, scaled if self.refit else kept, criteria, priors)
 
     def _criteria(self, scores: HonestScores, pu: PUSample) -> tuple[FloatArray, FloatArray | None]:
-        """What each gamma is worth, larger is better; and the priors where they took part."""
-        if self.criterion == "risk":
-            priors = self._priors(scores, pu)
-            return -misclassification_risks(scores, priors), priors
+        """What each gamma is worth, and the priors where they took part."""
+        priors = self._priors(scores, pu) if self.criterion == "risk" else None
+        return self._worth(scores, priors), priors
+
+    def _worth(self, scores: HonestScores, priors: FloatArray | None) -> FloatArray:
+        """What each gamma is worth: larger is better."""
+        if self.criterion == "risk" and priors is not None:
+            return -misclassification_risks(scores, priors)
         largest_ratio = 1 / float(self.prior) if isinstance(self.prior, Real) else np.inf
         criteria = log_likelihoods(scores, largest_ratio)
-        return (averaged_with_neighbours(criteria) if self._automatic_grid() else criteria), None
+        return averaged_with_neighbours(criteria) if self._automatic_grid() else criteria
 
     def _priors(self, scores: HonestScores, pu: PUSample) -> FloatArray:
         """A prior for each gamma: estimates from the classifier's own scores depend on it."""
@@ -346,6 +396,33 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
                 stacklevel=3,
             )
         self._decide(scores.at(first_of_best(self.criteria_)))
+
+    # --- smoothing ---
+
+    def _n_rounds(self) -> int:
+        if not isinstance(self.smoothing, str):
+            return int(self.smoothing)
+        of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
+        return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
+
+    def _smooth(self, chosen: _Candidate, pu: PUSample) -> None:
+        """Let rows of the population pass probabilities on, and decide by the mean of all scores."""
+        self.rounds_: tuple[Round, ...] = ()
+        folds = Folds.of(pu) if self._n_rounds() else None
+        if folds is None or chosen.scores.rows is None:
+            return
+        smoothing = Smoothing.start(chosen.sample, folds, chosen.scores.rows, self._kernels(self.gamma_))
+        plain = chosen.scores.only(first_of_best(chosen.criteria))
+        priors = np.full(len(chosen.gammas), self.prior_)
+        mean, self.rounds_ = smoothing.rounds(
+            self._n_rounds(),
+            plain,
+            self.prior_,
+            self._kernels(chosen.gammas),
+            lambda scores: self._worth(scores, priors),
+        )
+        self.scores_ = _scores_of(mean, 0)
+        self._decide(mean.at(0))
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
         return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)

@@ -53,7 +53,7 @@ def log_scores(queries: FloatArray, pu: PUSample, kernels: Kernels) -> FloatArra
     """
     positive = kernels.log_sums(queries, pu.positive)
     unlabeled = kernels.log_sums(queries, pu.unlabeled)
-    return _log_ratio(pu, positive, unlabeled, pu.positive.total, pu.unlabeled.total)
+    return log_ratio(pu, positive, unlabeled, pu.positive.total, pu.unlabeled.total)
 
 
 def loo_log_scores(
@@ -68,7 +68,7 @@ def loo_log_scores(
     positive_rows = np.arange(len(pu.positive)) if positive_rows is None else positive_rows
     unlabeled_rows = np.arange(len(pu.unlabeled)) if unlabeled_rows is None else unlabeled_rows
     queries = pu.positive.rows[positive_rows]
-    of_positives = _log_ratio(
+    of_positives = log_ratio(
         pu,
         kernels.log_sums(queries, pu.positive, own=positive_rows),
         kernels.log_sums(queries, pu.unlabeled),
@@ -76,7 +76,7 @@ def loo_log_scores(
         pu.unlabeled.total,
     )
     queries = pu.unlabeled.rows[unlabeled_rows]
-    of_unlabeled = _log_ratio(
+    of_unlabeled = log_ratio(
         pu,
         kernels.log_sums(queries, pu.positive),
         kernels.log_sums(queries, pu.unlabeled, own=unlabeled_rows),
@@ -86,7 +86,7 @@ def loo_log_scores(
     return of_positives, of_unlabeled
 
 
-def _log_ratio(
+def log_ratio(
     pu: PUSample,
     positive: FloatArray,
     unlabeled: FloatArray,

@@ -13,7 +13,7 @@ Criteria:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,10 @@ class HonestScores:
         """The scores of one gamma, against the population."""
         rows = self.positive[index], self.unlabeled[index]
         return ScoredSamples.of(*rows, self.positive_weights, self.unlabeled_weights, self.population_share)
+
+    def only(self, index: int) -> HonestScores:
+        """The scores of one gamma alone."""
+        return replace(self, positive=self.positive[index : index + 1], unlabeled=self.unlabeled[index : index + 1])
 
     def recall(self, log_thresholds: FloatArray) -> FloatArray:
         """Share of the positives above each gamma's threshold."""

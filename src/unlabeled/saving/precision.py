@@ -28,7 +28,8 @@ def compact(model: Any) -> Any:
     for part in parts_of(model):
         if isinstance(getattr(part, "sample_", None), PUSample) and hasattr(part, "gamma_"):
             pu, rounded = part.sample_, as_float32(part.sample_)
-            in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part.kernel, part.gamma_) else pu
+            gammas = [part.gamma_, *(finished.gamma for finished in getattr(part, "rounds_", ()))]
+            in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part.kernel, gammas) else pu
         elif isinstance(part, Witness):
             in_place_of[id(part)] = part  # not worth a copy
     smaller = deepcopy(model, in_place_of)
@@ -48,11 +49,11 @@ def _rounded(sample: Sample) -> Sample:
         return replace(sample, rows=sample.rows.astype(np.float32))
 
 
-def _scores_agree(pu: PUSample, rounded: PUSample, kernel: Any, gamma: float) -> bool:
-    """Whether leave-one-out scores of rows spread over both samples are the same with rounded rows."""
+def _scores_agree(pu: PUSample, rounded: PUSample, kernel: Any, gammas: list[float]) -> bool:
+    """Whether leave-one-out scores of rows spread over both samples are the same with rounded rows, for each gamma."""
     if not all(np.isfinite(sample.rows).all() for sample in (rounded.positive, rounded.unlabeled)):
         return False
-    kernels = Kernels(kernel, as_gammas(gamma), exact=True)
+    kernels = Kernels(kernel, as_gammas(gammas), exact=True)
     probes = [
         np.unique(np.linspace(0, len(sample) - 1, N_PROBES).astype(int)) for sample in (pu.positive, pu.unlabeled)
     ]

@@ -38,6 +38,7 @@ TRUSTED = frozenset(
         "unlabeled.scaling.Scaling",
         "unlabeled.score_classifier.ScoreWMMDClassifier",
         "unlabeled.score_ratio.ScoreRatio",
+        "unlabeled.smoothing.Round",
         "unlabeled.tables.columns.Columns",
         "unlabeled.tables.model.TableModel",
         "unlabeled.thresholds.Costs",
