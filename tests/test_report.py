@@ -392,6 +392,7 @@ def test_a_summary_of_gains_names_no_loss():
     rows = [*draws("heart_scale", "pu-auto", (0.9, 0.8))]
     assert summary(compared(Rows(rows), "known")).endswith("No draw is common to both.")
     assert Comparison(None).verdict == "not tested"
+    assert Comparison(None, difference=Mean(-0.0003, 0.1, 3)).points == "+0.0"
 
 
 def test_our_columns_leave_the_five_as_they_are():

@@ -117,7 +117,7 @@ def _table(rows: Rows, cells: list[Cell]) -> Table:
             _our_value(cell.found.ours, group_at(rows, cell.place, DEFAULT)),
             _labelled(cell.found),
             _in_paper(cell),
-            _difference(cell.found),
+            cell.found.points or "-",
             _p_value(cell.found.p_value),
             str(cell.found.n_common),
             _verdict(cell.found),
@@ -148,10 +148,6 @@ def _in_paper(cell: Cell) -> str:
     table = {"known": "table3", "estimated": "table4"}[cell.place.prior]
     methods, value = paper.highest(table, cell.metric, cell.place.dataset)
     return f"{', '.join(METHOD_LABELS[method] for method in methods)} {value:.1f}"
-
-
-def _difference(found: Comparison) -> str:
-    return "-" if found.difference is None else f"{100 * found.difference.value:+.1f}"
 
 
 def _p_value(value: float | None) -> str:

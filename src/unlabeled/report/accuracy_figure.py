@@ -61,19 +61,17 @@ def _draw_line(axes: Axes, rows: Rows, cell: Cell, y: int) -> None:
     for method, group in five.items():
         _draw_dot(axes, group, cell.metric, y + APART, _style_of(method))
     _draw_dot(axes, ours, cell.metric, y - APART, OUR_DOT)
-    if cell.found.difference is not None:
-        told_apart = cell.found.verdict in VERDICT_COLOURS
-        axes.annotate(
-            f"{100 * cell.found.difference.value:+.1f}",
-            (1, y),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
-            color=VERDICT_COLOURS.get(cell.found.verdict, "#666666"),
-            fontweight="bold" if told_apart else "normal",
-        )
+    axes.annotate(
+        cell.found.points,
+        (1, y),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+        color=VERDICT_COLOURS.get(cell.found.verdict, "#666666"),
+        fontweight="bold" if cell.found.verdict in VERDICT_COLOURS else "normal",
+    )
 
 
 def _style_of(method: str) -> dict[str, Any]:
@@ -92,6 +90,6 @@ def _legend(figure: Figure) -> None:
     handles = [axes.plot([], [], linestyle="", label=label, **style)[0] for label, style in styles.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.suptitle(
-        f"Numbers: {DEFAULT} less the best of the five. Bold green: better, bold red: worse, grey: not told apart.",
+        f"Numbers: {DEFAULT} less the best of the five. Bold green: better, bold red: worse, grey: neither shown.",
         fontsize=10,
     )

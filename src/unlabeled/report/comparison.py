@@ -31,6 +31,11 @@ class Comparison:
         return 0 if self.difference is None else self.difference.n_draws
 
     @property
+    def points(self) -> str:
+        """The difference in points; empty where there is none."""
+        return "" if self.difference is None else f"{round(100 * self.difference.value, 1) + 0.0:+.1f}"  # no -0.0
+
+    @property
     def verdict(self) -> str:
         """Better or worse where the test tells the two apart, else tied; not tested with fewer than two draws."""
         if self.difference is None or self.p_value is None:
