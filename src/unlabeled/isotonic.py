@@ -51,6 +51,12 @@ class ScoredSamples:
         weights = np.concatenate([labelled_share * p, (1 - labelled_share) * u])
         return cls(positive, population, p, weights, n_positive, n_positive + n_unlabeled)
 
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the score in the population; never quite 0, so that one can divide by it."""
+        mean = self.population_weights @ self.population
+        return max(float(np.sqrt(self.population_weights @ (self.population - mean) ** 2)), ROUNDING)
+
 
 @dataclass(frozen=True)
 class IsotonicRatio:

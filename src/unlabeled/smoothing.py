@@ -6,7 +6,8 @@ is the kernel mean of the voters weighted by these probabilities, over their pla
 kernel means, with probable positives in place of labelled ones. A further round starts from the scores of the last.
 
 Where the classes form clusters each round is better than the one before; where they do not it can be worse. The mean of
-all, each in units of its own spread, has most of the gain and little of the loss.
+all, each in units of its own spread, has most of the gain and little of the loss. And the more labelled positives
+there are the less a round can add, so the less it counts.
 
 Scores that a round is judged by must not know their own row, neither as a neighbour nor through the probabilities of
 its neighbours. So rows are dealt into folds, and those of a fold are scored by voters outside of it, whose
@@ -29,12 +30,12 @@ from unlabeled.score import Kernels, log_ratio, log_scores
 from unlabeled.selection import HonestScores, first_of_best
 
 N_FOLDS = 10
+#: With so many labelled positives a round counts half as much as the ratio itself; with few, as much.
+HALF_AT = 200
 #: With fewer different rows nothing is left to score by once a fold and a row itself are out.
 LEAST_ROWS = 3
 #: Any row of the population may be a positive, whatever its score.
 SMALLEST_PROBABILITY = 1e-6
-#: Scores that differ by less do not differ.
-_SMALLEST_SPREAD = 1e-9
 
 ScoredRows = tuple[np.ndarray, np.ndarray]
 #: What each gamma's scores are worth.
@@ -230,19 +231,18 @@ class Smoothing:
 
 
 def mean_of_scores(parts: Sequence[HonestScores]) -> tuple[HonestScores, FloatArray]:
-    """Honest scores of one gamma each, averaged in units of their spread in the population; and the weights (sum 1)."""
-    weights = 1 / np.array([max(_spread(part), _SMALLEST_SPREAD) for part in parts])
+    """The plain scores and those of rounds, averaged in units of their spread in the population; and the weights.
+
+    The more labelled positives there are, the less the population has to add, and the less a round counts.
+    """
+    scored = [part.at(0) for part in parts]
+    counts = np.append(1, np.full(len(parts) - 1, HALF_AT / (HALF_AT + scored[0].n_positive)))
+    weights = counts / np.array([each.spread for each in scored])
     weights /= weights.sum()
     positive, unlabeled = (
         np.tensordot(weights, [getattr(part, name) for part in parts], axes=1) for name in ("positive", "unlabeled")
     )
     return replace(parts[0], positive=positive, unlabeled=unlabeled), weights
-
-
-def _spread(scores: HonestScores) -> float:
-    scored = scores.at(0)
-    mean = scored.population_weights @ scored.population
-    return float(np.sqrt(scored.population_weights @ (scored.population - mean) ** 2))
 
 
 def _times(whole: Sample, part: Sample) -> float:
