@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unlabeled.auto import Comparison, PUClassifier, compare
+from unlabeled.auto import LEAST_WEIGHT, Comparison, PairedScores, PUClassifier, compare
 from unlabeled.classifier import WMMDClassifier
 from unlabeled.datasets import make_gaussians
 from unlabeled.priors.auto import AutoPrior
@@ -42,30 +42,108 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_distances_where_they_tell(data):
-    model = PUClassifier(0.5).fit(data.X, data.y)
+@pytest.fixture(scope="module")
+def rings():
+    """Two rings in a plane, of four wedges each: near rows are alike, and boxes fit them badly."""
+
+    def draw(n, inner):
+        rng = np.random.default_rng(n + inner)
+        angle = rng.uniform(0, 2 * np.pi, n)
+        radius = np.where(np.floor(angle / (np.pi / 4)) % 2 == inner, 1.0, 2.0)
+        return np.c_[radius * np.cos(angle), radius * np.sin(angle)] + rng.normal(scale=0.1, size=(n, 2))
+
+    X = np.vstack([draw(200, 1), draw(300, 1), draw(301, 0)])
+    return X, np.repeat([1, 0], [200, 601])
+
+
+def test_distances_where_they_tell(rings):
+    model = PUClassifier(0.5).fit(*rings)
     assert model.chosen_ == "wmmd"
-    assert isinstance(model.classifier_, WMMDClassifier)
-    assert "no better than distances" in model.reason_
-    assert model.comparison_.difference <= 0
-    assert model.comparison_.standard_error > 0
+    assert set(model.parts_) == {"wmmd"}
+    assert "Distances tell labelled from unlabeled rows better" in model.reason_
+    assert model.comparison_.weight < LEAST_WEIGHT
 
 
 def test_a_learned_score_where_distances_drown(sparse_signal):
     X, y, test, truth = sparse_signal
     model = PUClassifier(0.5).fit(X, y)
     assert model.chosen_ == "score"
+    assert set(model.parts_) == {"score"}
     assert "better than distances do" in model.reason_
     plain = WMMDClassifier(0.5).fit(X, y)
     areas = [roc_auc_score(truth, each.score_samples(test)) for each in (model, plain)]
     assert areas[0] > areas[1] + 0.05
 
 
-def test_it_answers_as_the_chosen_one_does(data):
-    model = PUClassifier(0.5, threshold=TargetRecall(0.9)).fit(data.X, data.y)
-    alone = WMMDClassifier(0.5, threshold=TargetRecall(0.9)).fit(data.X, data.y)
+def test_both_where_neither_leads_clearly(data):
+    """The score is the weighted sum of both; in units of their spreads the weights are those of the comparison."""
+    few = np.r_[:15, 100:250]
+    model = PUClassifier(0.5).fit(data.X[few], data.y[few])
+    assert model.chosen_ == "both"
+    assert f"count {1 - model.comparison_.weight:.0%} and {model.comparison_.weight:.0%}" in model.reason_
+    parts = model.parts_["wmmd"], model.parts_["score"]
+    weights = [model.weights_[name] for name in ("wmmd", "score")]
+    expected = sum(w * part.score_samples(data.test) for w, part in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(model.score_samples(data.test), expected)
+    in_spreads = [w * np.std(part.scores_.unlabeled) for w, part in zip(weights, parts, strict=True)]
+    assert in_spreads[1] / sum(in_spreads) == pytest.approx(model.comparison_.weight)
+    assert model.prior_ == parts[0].prior_
+    score, decision, proba = (
+        getattr(model, name)(data.test) for name in ("score_samples", "decision_function", "predict_proba")
+    )
+    np.testing.assert_array_equal(decision, score - model.threshold_)
+    np.testing.assert_array_equal(proba[:, 1] > 0.5, decision > 0)
+    np.testing.assert_array_equal(model.predict(data.test) == 1, decision > 0)
+
+
+def test_both_are_better_than_either_where_neither_leads():
+    """Half of the signal in distances, half in one wild feature: the mean has more than each."""
+    gains = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+
+        def draw(n, sign, rng=rng):
+            return np.c_[rng.normal(0.5 * sign, 1, (n, 4)), rng.standard_t(1, n) + 1.5 * sign]
+
+        X = np.vstack([draw(40, 1), draw(200, 1), draw(200, -1)])
+        test, truth = np.vstack([draw(2000, 1), draw(2000, -1)]), np.repeat([True, False], 2000)
+        model = PUClassifier(0.5).fit(X, np.repeat([1, 0], [40, 400]))
+        parts = WMMDClassifier(0.5), ScoreWMMDClassifier(prior=0.5)
+        areas = [roc_auc_score(truth, part.fit(X, np.repeat([1, 0], [40, 400])).score_samples(test)) for part in parts]
+        gains.append(roc_auc_score(truth, model.score_samples(test)) - np.array(areas))
+    assert (np.mean(gains, axis=0) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("score", "standard_error", "weight", "choice", "alone"),
+    [
+        (-0.5, 0.1, 0.5, "both", "wmmd"),
+        (-0.3, 0.1, 1 / (1 + np.exp(-1)), "both", "score"),
+        (-0.7, 0.1, 1 / (1 + np.exp(1)), "both", "wmmd"),
+        (-0.1, 0.05, 1 / (1 + np.exp(-4)), "score", "score"),
+        (-1.1, 0.1, 1 / (1 + np.exp(3)), "wmmd", "wmmd"),
+        (-0.5, 0.0, 0.5, "both", "wmmd"),
+    ],
+)
+def test_the_choice_follows_from_the_lead(score, standard_error, weight, choice, alone):
+    comparison = Comparison(wmmd=-0.5, score=score, standard_error=standard_error)
+    assert comparison.weight == pytest.approx(weight)
+    assert (comparison.choice(), comparison.choice(alone=True)) == (choice, alone)
+
+
+def test_the_papers_threshold_takes_one_of_them(data):
+    model = PUClassifier(0.5, threshold="bayes").fit(data.X, data.y)
+    assert model.chosen_ in ("wmmd", "score")
+    assert model.threshold_ == pytest.approx(-np.log(2 * 0.5))
+
+
+def test_it_answers_as_the_chosen_one_does(rings):
+    X, y = rings
+    model = PUClassifier(0.5, threshold=TargetRecall(0.9)).fit(X, y)
+    alone = WMMDClassifier(0.5, threshold=TargetRecall(0.9)).fit(X, y)
+    assert model.chosen_ == "wmmd"
     for method in ("score_samples", "decision_function", "predict_proba", "predict"):
-        np.testing.assert_array_equal(getattr(model, method)(data.test), getattr(alone, method)(data.test))
+        np.testing.assert_array_equal(getattr(model, method)(X), getattr(alone, method)(X))
     assert (model.prior_, model.threshold_) == (alone.prior_, alone.threshold_)
     assert pickle.loads(pickle.dumps(model)).reason_ == model.reason_
 
@@ -92,9 +170,15 @@ def test_comparison_pairs_the_same_rows(data):
     """Rows beyond max_evaluations have no score by distance and take no part; weights count as often as they say."""
     few = WMMDClassifier(0.5, max_evaluations=60, random_state=0).fit(data.X, data.y)
     by_score = ScoreWMMDClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
-    assert isinstance(compare(few, by_score), Comparison)
+    paired = PairedScores.of(few, by_score)
+    for side, rows, origin in zip(
+        (paired.positive, paired.unlabeled), few.scored_rows_, by_score.origins_, strict=True
+    ):
+        assert len(side[0]) == 60
+        assert set(origin) >= set(rows)
+    np.testing.assert_array_equal(np.sort(paired.positive[0]), np.sort(few.scores_.positive))
     every = WMMDClassifier(0.5).fit(data.X, data.y)
-    against_itself = compare(every, _scores_as(by_score, every))
+    against_itself = compare(PairedScores.of(every, _scores_as(by_score, every)))
     assert against_itself.difference == pytest.approx(0, abs=1e-12)
     assert against_itself.standard_error == pytest.approx(0, abs=1e-9)
 

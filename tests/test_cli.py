@@ -538,6 +538,21 @@ def test_the_verdict(values, words):
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_an_explanation_is_a_smoothed_score(scenario, rng):
+    data = make_gaussians(30, 100, 1, n_features=3, random_state=0)
+    model = WMMDClassifier(0.5, scenario=scenario).fit(data.X, data.y)
+    row = rng.normal(size=(1, 3))
+    found = explain_score(model, row)
+    assert len(model.rounds_) == 2
+    assert found.score == pytest.approx(model.score_samples(row)[0])
+    assert found.by_feature.sum() + found.crowding == pytest.approx(found.score)
+    assert found.probable.shares.sum() == pytest.approx(1)
+    n_voters = 130 if scenario == "single-sample" else 100
+    assert ((found.probable.positive >= 0) != (found.probable.unlabeled >= 0)).sum() == n_voters
+    assert (found.probable.probabilities <= 1).all()
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
 def test_an_explanation_is_the_score(scenario, rng):
     data = make_gaussians(30, 100, 1, n_features=3, random_state=0)
     model = WMMDClassifier(0.5, gamma=0.7, scenario=scenario).fit(data.X, data.y)
@@ -554,7 +569,7 @@ def test_an_explanation_is_the_score(scenario, rng):
     np.testing.assert_allclose(found.unlabeled_shares, of_unlabeled / population)
 
 
-@pytest.fixture(scope="module", params=["wmmd", "score"])
+@pytest.fixture(scope="module", params=["wmmd", "score", "auto"])
 def of_method(request, fitted):
     """The name of a method, and a model fitted by it."""
     options = ("--label", "known_fraud", "--method", request.param, "--model", fitted / request.param)
@@ -565,15 +580,24 @@ def of_method(request, fitted):
 def test_explain_names_rows_and_columns(of_method, fitted, customers, capsys):
     method, model = of_method
     found = answer(capsys, "explain", model, fitted / "customers.csv", "--row", 5)
-    known = np.flatnonzero(customers["known_fraud"].to_numpy()) + 1
-    positives = found["rows"]["positives"]["first"] if method == "wmmd" else found["nearest"]["positives"]
-    assert {entry["row"] for entry in positives} <= set(known.tolist())
-    columns = found["parts"] if method == "wmmd" else found["importances"]
-    assert set(columns) == {"age", "channel", "joined", "mean_amount", "transfers", "verified"}
-    total = found["log_ratio"] - found["crowding"] if method == "wmmd" else 1
-    assert sum(columns.values()) == pytest.approx(total)
+    by = {"wmmd": ["distances"], "score": ["learned score"], "auto": ["distances", "learned score"]}[method]
+    assert [reasons["by"] for reasons in found["scores"]] == by
+    assert sum(reasons["adds"] for reasons in found["scores"]) == pytest.approx(found["log_ratio"])
+    known = set((np.flatnonzero(customers["known_fraud"].to_numpy()) + 1).tolist())
+    for reasons in found["scores"]:
+        exact = reasons["by"] == "distances"
+        positives = reasons["rows"]["positives"]["first"] if exact else reasons["nearest"]["positives"]
+        assert {entry["row"] for entry in positives} <= known
+        columns = reasons["parts"] if exact else reasons["importances"]
+        assert set(columns) == {"age", "channel", "joined", "mean_amount", "transfers", "verified"}
+        assert sum(columns.values()) == pytest.approx(reasons["adds"] - reasons["crowding"] if exact else 1)
+        if exact:
+            probable = reasons["rows"]["probable"]["first"]
+            assert all(1 <= entry["row"] <= 400 and 0 <= entry["probability"] <= 1 for entry in probable)
     assert call("explain", model, fitted / "customers.csv", "--row", 5) == 0
-    assert ("exact" if method == "wmmd" else "learned") in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert all(f"by {each}," in printed for each in by)
+    assert ("exact" in printed) == ("distances" in by)
 
 
 def test_explain_knows_what_it_cannot_explain(fitted, here, capsys):

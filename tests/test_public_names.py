@@ -1,5 +1,10 @@
 """The public list, pinned: a name that appears or disappears is a decision."""
 
+import subprocess
+import sys
+
+import pytest
+
 import unlabeled
 import unlabeled.datasets
 import unlabeled.engines
@@ -49,3 +54,14 @@ def test_every_public_name_is_documented():
     for module in (unlabeled, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
+
+
+def test_nothing_heavy_is_loaded_before_it_is_asked_for():
+    """Scikit-learn takes seconds to import; `unlabeled --help` and Ctrl-C should not wait for it."""
+    program = (
+        "import sys, unlabeled; assert 'sklearn' not in sys.modules; unlabeled.priors.AutoPrior; unlabeled.WMMDClassifier; "
+        "assert set(unlabeled.__all__) <= set(dir(unlabeled)); assert 'sklearn' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'WMMDClasifier'"):
+        _ = unlabeled.WMMDClasifier

@@ -3,12 +3,16 @@
 The labelled rows are positive; the others are merely unlabeled. Start with `PUClassifier`.
 """
 
-from unlabeled.auto import PUClassifier
-from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
-from unlabeled.classifier import WMMDClassifier
-from unlabeled.saving import load, save
-from unlabeled.score import wmmd
-from unlabeled.score_classifier import ScoreWMMDClassifier
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unlabeled.auto import PUClassifier
+    from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
+    from unlabeled.classifier import WMMDClassifier
+    from unlabeled.saving import load, save
+    from unlabeled.score import wmmd
+    from unlabeled.score_classifier import ScoreWMMDClassifier
 
 __all__ = [
     "ConvexPUClassifier",
@@ -22,3 +26,34 @@ __all__ = [
     "wmmd",
 ]
 __version__ = "0.1.0"
+
+#: Where each name lives. Loaded when it is asked for: scikit-learn takes seconds, in which Ctrl-C is to be heard.
+_HOMES = {
+    "ConvexPUClassifier": "baselines",
+    "ElkanNotoClassifier": "baselines",
+    "NNPUClassifier": "baselines",
+    "PUClassifier": "auto",
+    "ScoreWMMDClassifier": "score_classifier",
+    "WMMDClassifier": "classifier",
+    "load": "saving",
+    "save": "saving",
+    "wmmd": "score",
+}
+
+
+#: Modules that are there without an import of their own.
+_MODULES = ("bounds", "datasets", "metrics", "priors", "thresholds", "wipm")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -80,11 +80,14 @@ class Round:
     log_probabilities: FloatArray
     weight: float = 1.0
 
+    def samples(self, voters: Voters) -> PUSample:
+        """Probable positives and population."""
+        population = voters.population
+        return PUSample(_weighted_by(population, self.log_probabilities), population)
+
     def scores(self, queries: FloatArray, voters: Voters, kernels: Kernels) -> FloatArray:
         """Log ratios of new rows."""
-        population = voters.population
-        pu = PUSample(_weighted_by(population, self.log_probabilities), population)
-        return log_scores(queries, pu, replace(kernels, gammas=np.array([self.gamma])))[0]
+        return log_scores(queries, self.samples(voters), replace(kernels, gammas=np.array([self.gamma])))[0]
 
 
 @dataclass(frozen=True)

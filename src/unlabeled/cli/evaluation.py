@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from unlabeled.cli.methods import scoring_part
 from unlabeled.kernels import FloatArray
 from unlabeled.metrics import PUStratifiedKFold, pu_flagged_rate, pu_precision, pu_recall, pu_roc_auc
 from unlabeled.priors.scores import Scores
@@ -44,7 +43,7 @@ def estimate(classifier: Any, X: FloatArray, y: np.ndarray, prior: float, scenar
     The classifiers on WMMD keep the honest scores that their threshold was placed by, and these serve. Others are
     fitted anew without each of five folds.
     """
-    scores = getattr(scoring_part(classifier), "scores_", None)
+    scores = getattr(classifier, "scores_", None)
     if isinstance(scores, Scores):
         found = _from_scores(scores, classifier.threshold_, y)
     elif min(y.sum(), len(y) - y.sum()) < 3:  # each fit needs two rows of each sample

@@ -8,9 +8,9 @@ import typer
 
 from unlabeled.classifier import WMMDClassifier
 from unlabeled.cli import options
-from unlabeled.cli.kernel_shares import explain_score
+from unlabeled.cli.kernel_shares import ProbablePositives, explain_score, n_for_half
 from unlabeled.cli.learned_score import importances, nearest_in_score
-from unlabeled.cli.methods import scoring_part
+from unlabeled.cli.methods import scoring_parts
 from unlabeled.cli.output import say, say_json, show_table
 from unlabeled.cli.predict import load_table_model
 from unlabeled.kernels import FloatArray
@@ -19,9 +19,9 @@ from unlabeled.tables import Table, TableError, TableModel, feature_columns
 
 _SHOWN = 5
 _MOST_COLUMNS = 10
-_EXACT = "the score is a closed form of the training rows: every share and part below is exact"
+_EXACT = "this score is a closed form of the training rows: every share and part below is exact"
 _LEARNED = (
-    "the score is learned: below are the training rows next to this one in that score, which do not decide it, and "
+    "this score is learned: below are the training rows next to this one in that score, which do not decide it, and "
     "what the model goes by over all rows, which need not be what counts for this one"
 )
 
@@ -35,9 +35,10 @@ def explain(
 ) -> None:
     """Say which training rows decide the score of a row, and which columns tell them apart.
 
-    By distances the score is the log of a ratio of two means over training rows, so each training row has an exact
-    share in either of them, and parts by column and the crowding sum up to the score. For a row that was itself in the
-    training table, its own share is in it. A learned score has no such parts, and the answer says so.
+    By distances the score is the log of a ratio of two means over training rows, or a sum of such logs, so each
+    training row has an exact share in either mean, and parts by column and the crowding sum up to the score. For a row
+    that was itself in the training table, its own share is in it. A learned score has no such parts, and the answer
+    says so. Where both are in use, both are explained.
 
     For example:
 
@@ -61,36 +62,69 @@ def _decision(model: TableModel, features: FloatArray) -> dict[str, Any]:
 
 
 def _reasons(model: TableModel, features: FloatArray) -> dict[str, Any]:
-    part = scoring_part(model.classifier)
-    if isinstance(part, WMMDClassifier):
-        return _exact_reasons(model, part, features)
-    if isinstance(part, ScoreWMMDClassifier):
-        return _learned_reasons(model, part, features)
-    raise TableError(f"Scores of {type(part).__name__} are not explained; fit with --method wmmd or score.")
+    """What each of the scores in use is made of, and what it adds to the log ratio of the row."""
+    found = []
+    for part, weight in scoring_parts(model.classifier):
+        if isinstance(part, WMMDClassifier):
+            reasons = {"by": "distances"} | _exact_reasons(model, part, features, weight)
+        elif isinstance(part, ScoreWMMDClassifier):
+            reasons = {"by": "learned score"} | _learned_reasons(model, part, features, weight)
+        else:
+            raise TableError(f"Scores of {type(part).__name__} are not explained; fit with --method wmmd or score.")
+        found.append(reasons)
+    return {"scores": found}
 
 
-def _exact_reasons(model: TableModel, part: WMMDClassifier, features: FloatArray) -> dict[str, Any]:
+def _exact_reasons(model: TableModel, part: WMMDClassifier, features: FloatArray, weight: float) -> dict[str, Any]:
     found = explain_score(part, features)
-    rows = {}
-    for name, shares, numbers, n_half in (
-        ("positives", found.positive_shares, model.positive_rows, found.n_half_positive),
-        ("unlabeled", found.unlabeled_shares, model.unlabeled_rows, found.n_half_unlabeled),
-    ):
-        order = (-shares).argsort(kind="stable")[:_SHOWN]
-        deciding = [{"row": int(numbers[place]), "share": float(shares[place])} for place in order]
-        rows[name] = {"n_for_half": n_half, "first": deciding}
-    return {"because": _EXACT, "rows": rows, "parts": _by_column(found.by_feature, model), "crowding": found.crowding}
+    rows = {
+        "positives": _deciding(found.positive_shares, model.positive_rows),
+        "unlabeled": _deciding(found.unlabeled_shares, model.unlabeled_rows),
+    }
+    if found.probable is not None:
+        rows["probable"] = _deciding_probable(found.probable, model)
+    return {
+        "adds": weight * found.score,
+        "because": _EXACT,
+        "rows": rows,
+        "parts": _by_column(weight * found.by_feature, model),
+        "crowding": weight * found.crowding,
+    }
 
 
-def _learned_reasons(model: TableModel, part: ScoreWMMDClassifier, features: FloatArray) -> dict[str, Any]:
-    nearest = nearest_in_score(part, float(part.score_samples(features)[0]), _SHOWN)
+def _deciding(shares: FloatArray, numbers: Any) -> dict[str, Any]:
+    """The rows with the largest shares, and how many make up half of the mean."""
+    order = (-shares).argsort(kind="stable")[:_SHOWN]
+    first = [{"row": int(numbers[place]), "share": float(shares[place])} for place in order]
+    return {"n_for_half": n_for_half(shares), "first": first}
+
+
+def _deciding_probable(probable: ProbablePositives, model: TableModel) -> dict[str, Any]:
+    is_labelled = probable.positive >= 0
+    numbers = [
+        model.positive_rows[positive] if labelled else model.unlabeled_rows[unlabeled]
+        for labelled, positive, unlabeled in zip(is_labelled, probable.positive, probable.unlabeled, strict=True)
+    ]
+    found = _deciding(probable.shares, numbers)
+    order = (-probable.shares).argsort(kind="stable")[:_SHOWN]
+    for entry, place in zip(found["first"], order, strict=True):
+        entry["probability"] = float(probable.probabilities[place])
+    return found
+
+
+def _learned_reasons(
+    model: TableModel, part: ScoreWMMDClassifier, features: FloatArray, weight: float
+) -> dict[str, Any]:
+    score = float(part.score_samples(features)[0])
+    nearest = nearest_in_score(part, score, _SHOWN)
     numbers = {"positives": model.positive_rows, "unlabeled": model.unlabeled_rows}
     rows = {
-        name: [{"row": int(numbers[name][place]), "log_ratio": score} for place, score in found]
+        name: [{"row": int(numbers[name][place]), "log_ratio": weight * near} for place, near in found]
         for name, found in nearest.items()
     }
     weights = importances(part)
     return {
+        "adds": weight * score,
         "because": _LEARNED,
         "nearest": rows,
         "importances": None if weights is None else _by_column(weights, model),
@@ -110,29 +144,44 @@ def _report(answer: dict[str, Any]) -> None:
     flagged = "flagged" if answer["flagged"] else "not flagged"
     score, threshold = answer["log_ratio"], answer["threshold"]
     say("Row", f"{answer['row']:,}: log ratio {score:.4g}, threshold {threshold:.4g}: {flagged}")
-    say("Because", answer["because"])
-    if "parts" in answer:
-        _report_exact(answer)
-    else:
-        _report_learned(answer)
+    for reasons in answer["scores"]:
+        say("Score", f"by {reasons['by']}, {reasons['adds']:+.4g} of the log ratio")
+        say("Because", reasons["because"])
+        if "parts" in reasons:
+            _report_exact(reasons)
+        else:
+            _report_learned(reasons)
 
 
-def _report_exact(answer: dict[str, Any]) -> None:
-    for name, what in (("positives", "labelled positives"), ("unlabeled", "unlabeled rows")):
-        side = answer["rows"][name]
-        say(name.capitalize(), f"{side['n_for_half']:,} {what} make up half of their mean; the first of them:")
-        show_table(("training row", "share"), [(f"{e['row']:,}", f"{e['share']:.1%}") for e in side["first"]])
+_KINDS_OF_ROWS = {
+    "positives": "labelled positives",
+    "unlabeled": "unlabeled rows",
+    "probable": "rows of the population, weighted by their probability,",
+}
+
+
+def _report_exact(reasons: dict[str, Any]) -> None:
+    for name, side in reasons["rows"].items():
+        say(name.capitalize(), f"{side['n_for_half']:,} {_KINDS_OF_ROWS[name]} make up half of their mean; the first:")
+        has_probability = "probability" in side["first"][0]
+        titles = ("training row", "share", *(("probability",) if has_probability else ()))
+        show_table(titles, [_cells(entry) for entry in side["first"]])
     say("Columns", "parts of the log ratio (above 0: nearer to the positives that count than to the rows that count):")
-    _show_columns(answer["parts"], "{:+.3f}", [("how many rows are near", f"{answer['crowding']:+.3f}")])
+    _show_columns(reasons["parts"], "{:+.3f}", [("how many rows are near", f"{reasons['crowding']:+.3f}")])
 
 
-def _report_learned(answer: dict[str, Any]) -> None:
-    for name, rows in answer["nearest"].items():
+def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
+    chance = (f"{entry['probability']:.0%}",) if "probability" in entry else ()
+    return (f"{entry['row']:,}", f"{entry['share']:.1%}", *chance)
+
+
+def _report_learned(reasons: dict[str, Any]) -> None:
+    for name, rows in reasons["nearest"].items():
         say(name.capitalize(), "those with the nearest log ratio:")
         show_table(("training row", "log ratio"), [(f"{e['row']:,}", f"{e['log_ratio']:.3f}") for e in rows])
-    if answer["importances"] is not None:
+    if reasons["importances"] is not None:
         say("Columns", "the model's own importances:")
-        _show_columns(answer["importances"], "{:.1%}", [])
+        _show_columns(reasons["importances"], "{:.1%}", [])
 
 
 def _show_columns(values: dict[str, float], form: str, last: list[tuple[str, str]]) -> None:

@@ -8,6 +8,9 @@ a mean is ``w = k(z, x) / sum k(z, x)``. For the Gaussian kernel the log of a me
 where E_w averages over the rows by their shares and H is their entropy: log n less the log of the number of rows that
 count. So the score is a sum over features j of ``gamma (E_wX (z_j - x_j)^2 - E_wP (z_j - x_j)^2)``, above 0 where
 the positives that count are nearer than the rows that count, and of how many rows count on either side.
+
+A smoothed score is a weighted sum of such logs, of the ratio and of the rounds, so its parts are sums of theirs. In
+a round the rows of the population, weighted by their probability, are in the place of the positives.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from scipy.special import logsumexp
 from unlabeled.classifier import WMMDClassifier
 from unlabeled.kernels import FloatArray, as_kernel
 from unlabeled.samples import Sample
+from unlabeled.smoothing import Round, Voters
 from unlabeled.tables import TableError
 
 
@@ -28,41 +32,102 @@ class Explanation:
     """A score, the share of each training row in its mean, and parts that sum up to the score.
 
     Shares of unlabeled rows are of the population's mean: in the single-sample scenario the positives have the rest.
-    ``by_feature`` and ``crowding`` sum up to the score.
+    ``probable`` are the rows that stand in for positives in a smoothed score, None without smoothing. ``by_feature``
+    and ``crowding`` sum up to the score.
     """
 
     score: float
     positive_shares: FloatArray
     unlabeled_shares: FloatArray
+    probable: ProbablePositives | None
     by_feature: FloatArray
     crowding: float
 
-    @property
-    def n_half_positive(self) -> int:
-        """The least number of positives that make up half of their mean."""
-        return _n_for_half(self.positive_shares)
 
-    @property
-    def n_half_unlabeled(self) -> int:
-        """The least number of unlabeled rows that make up half of what the unlabeled rows contribute."""
-        return _n_for_half(self.unlabeled_shares)
+@dataclass(frozen=True)
+class ProbablePositives:
+    """Shares of rows in the means of probable positives, and P(y = 1) of each, as averages over the rounds.
+
+    ``positive`` and ``unlabeled`` say which rows of the samples they are, -1 where they are of the other one.
+    """
+
+    shares: FloatArray
+    probabilities: FloatArray
+    positive: np.ndarray
+    unlabeled: np.ndarray
+
+
+def n_for_half(shares: FloatArray) -> int:
+    """The least number of rows that make up half of their mean."""
+    ordered = np.cumsum(np.sort(shares)[::-1])
+    return int(np.searchsorted(ordered, ordered[-1] / 2)) + 1
 
 
 def explain_score(classifier: WMMDClassifier, row: FloatArray) -> Explanation:
     """Explain the score of one row of features (1, n_features)."""
-    pu, gamma, kernel = classifier.sample_, classifier.gamma_, as_kernel(classifier.kernel)
+    kernel = as_kernel(classifier.kernel)
     if kernel.name != "rbf":
         raise TableError(f"Scores of the {kernel.name} kernel have no parts by column; only those of 'rbf' have.")
-    row, population = classifier.scaling_.apply(row), pu.population
-    numerator, denominator = (_log_mean(sample, row, gamma) for sample in (pu.positive, population))
+    row, pu = classifier.scaling_.apply(row), classifier.sample_
+    of_ratio = _LogRatio.of(pu.positive, pu.population, row, classifier.gamma_)
     n_positive = len(pu.positive) if pu.positives_in_population else 0
+    logs, weights, probable = [of_ratio], [1.0], None
+    if classifier.rounds_ and classifier.scored_rows_ is not None:
+        voters = Voters.among(pu, classifier.scored_rows_)
+        weights = [finished.weight for finished in classifier.rounds_]
+        logs += [_LogRatio.of(*_samples(voters, finished), row, finished.gamma) for finished in classifier.rounds_]
+        probable = _probable(classifier, voters, logs[1:], weights)
+        weights = [1 - sum(weights), *weights]
     return Explanation(
-        score=numerator.value - denominator.value,
-        positive_shares=numerator.shares,
-        unlabeled_shares=denominator.shares[n_positive:],
-        by_feature=numerator.by_feature - denominator.by_feature,
-        crowding=numerator.crowding - denominator.crowding,
+        score=_weighted(weights, [log.value for log in logs]),
+        positive_shares=of_ratio.numerator.shares,
+        unlabeled_shares=of_ratio.denominator.shares[n_positive:],
+        probable=probable,
+        by_feature=np.tensordot(weights, [log.by_feature for log in logs], axes=1),
+        crowding=_weighted(weights, [log.crowding for log in logs]),
     )
+
+
+def _weighted(weights: list[float], values: list[float]) -> float:
+    return float(np.dot(weights, values))
+
+
+def _samples(voters: Voters, finished: Round) -> tuple[Sample, Sample]:
+    pu = finished.samples(voters)
+    return pu.positive, pu.population
+
+
+def _probable(
+    classifier: WMMDClassifier, voters: Voters, logs: list[_LogRatio], weights: list[float]
+) -> ProbablePositives:
+    parts = np.array(weights) / sum(weights)
+    shares = np.tensordot(parts, [log.numerator.shares for log in logs], axes=1)
+    chances = np.tensordot(parts, [np.exp(finished.log_probabilities) for finished in classifier.rounds_], axes=1)
+    return ProbablePositives(shares, chances, voters.positive, voters.unlabeled)
+
+
+@dataclass(frozen=True)
+class _LogRatio:
+    """Log of the ratio of two kernel means at a row."""
+
+    numerator: _LogMean
+    denominator: _LogMean
+
+    @classmethod
+    def of(cls, positive: Sample, population: Sample, row: FloatArray, gamma: float) -> _LogRatio:
+        return cls(_log_mean(positive, row, gamma), _log_mean(population, row, gamma))
+
+    @property
+    def value(self) -> float:
+        return self.numerator.value - self.denominator.value
+
+    @property
+    def by_feature(self) -> FloatArray:
+        return self.numerator.by_feature - self.denominator.by_feature
+
+    @property
+    def crowding(self) -> float:
+        return self.numerator.crowding - self.denominator.crowding
 
 
 @dataclass(frozen=True)
@@ -81,8 +146,3 @@ def _log_mean(sample: Sample, row: FloatArray, gamma: float) -> _LogMean:
     shares = np.exp(log_terms - value)
     by_feature = -gamma * (shares @ sq_differences)
     return _LogMean(value, shares, by_feature, value - float(by_feature.sum()))
-
-
-def _n_for_half(shares: FloatArray) -> int:
-    ordered = np.cumsum(np.sort(shares)[::-1])
-    return int(np.searchsorted(ordered, ordered[-1] / 2)) + 1

@@ -26,14 +26,19 @@ METHODS: dict[str, Callable[[float | str, str], Any]] = {
 DEFAULT_METHOD = next(iter(METHODS))
 
 
-def scoring_part(classifier: Any) -> Any:
-    """The classifier that gives the scores: the one that an automatic choice fell on, or itself."""
-    return getattr(classifier, "classifier_", classifier)
+def scoring_parts(classifier: Any) -> list[tuple[Any, float]]:
+    """The classifiers that give the scores, and what each one's score is multiplied by."""
+    if isinstance(classifier, PUClassifier):
+        return [(part, classifier.weights_[name]) for name, part in classifier.parts_.items()]
+    return [(classifier, 1.0)]
 
 
 def describe(classifier: Any) -> str:
     """What scores the rows, in words."""
-    part = scoring_part(classifier)
+    return ", and ".join(_describe_part(part) for part, _ in scoring_parts(classifier))
+
+
+def _describe_part(part: Any) -> str:
     if isinstance(part, WMMDClassifier):
         return f"distances to the training rows (WMMD, gamma {part.gamma_:.3g})"
     if isinstance(part, ScoreWMMDClassifier):

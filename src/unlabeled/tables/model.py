@@ -56,11 +56,10 @@ class TableModel:
 
 def _decide(classifier: Any, features: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Decision and probability of each row, from one pass over the rows where the classifier can."""
-    scoring = getattr(classifier, "classifier_", classifier)  # what an automatic choice fell on
-    if not hasattr(scoring, "probability_of_scores"):
+    if not hasattr(classifier, "probability_of_scores"):
         return classifier.decision_function(features), classifier.predict_proba(features)[:, 1]
-    scores = scoring.score_samples(features)
-    return scores - scoring.threshold_, scoring.probability_of_scores(scores)[:, 1]
+    scores = classifier.score_samples(features)
+    return scores - classifier.threshold_, classifier.probability_of_scores(scores)[:, 1]
 
 
 def encode(columns: Columns, frame: pl.DataFrame) -> tuple[Any, FloatArray]:
