@@ -13,14 +13,16 @@ import argparse
 import warnings
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from unlabeled import WMMDClassifier
+from unlabeled import PUClassifier, WMMDClassifier
 from unlabeled.datasets import PUData, make_gaussians, make_two_moons, paper_dataset
+from unlabeled.experiments.calibration import calibration_error
 
-Make = Callable[[float], WMMDClassifier]
+Make = Callable[[float], Any]
 
 #: Prior known. Each line keeps what the lines above it changed.
 KNOWN: dict[str, Make] = {
@@ -28,16 +30,20 @@ KNOWN: dict[str, Make] = {
     "+ leave-one-out": lambda prior: WMMDClassifier.paper(prior, selection="loo"),
     "+ units and grid": lambda prior: WMMDClassifier(prior, criterion="risk", threshold="bayes", calibration="ratio"),
     "+ likelihood": lambda prior: WMMDClassifier(prior, threshold="bayes", calibration="ratio"),
-    "+ prevalence threshold": lambda prior: WMMDClassifier(prior, threshold="prevalence"),
-    "calibrated threshold (default)": WMMDClassifier,
+    "+ prevalence threshold": lambda prior: WMMDClassifier(prior, threshold="prevalence", smoothing=0),
+    "calibrated threshold instead": lambda prior: WMMDClassifier(prior, smoothing=0),
+    "+ smoothing (`WMMDClassifier`)": WMMDClassifier,
+    "+ learned score (`PUClassifier`)": PUClassifier,
 }
 #: Prior unknown: the paper's configuration, then ours with other estimates of the prior.
 UNKNOWN: dict[str, Make] = {
     "paper": lambda _: WMMDClassifier.paper(random_state=0),
-    "ours, density": lambda _: WMMDClassifier("density"),
-    "ours, best-bin": lambda _: WMMDClassifier("best-bin"),
-    "ours, prevalence threshold": lambda _: WMMDClassifier(threshold="prevalence"),
-    "ours (default)": lambda _: WMMDClassifier(),
+    "ours plain, density": lambda _: WMMDClassifier("density", smoothing=0),
+    "ours plain, best-bin": lambda _: WMMDClassifier("best-bin", smoothing=0),
+    "ours plain, auto, prevalence threshold": lambda _: WMMDClassifier(threshold="prevalence", smoothing=0),
+    "ours plain, auto": lambda _: WMMDClassifier(smoothing=0),
+    "+ smoothing (`WMMDClassifier`)": lambda _: WMMDClassifier(),
+    "+ learned score (`PUClassifier`)": lambda _: PUClassifier(),
 }
 DEVELOPMENT = ("heart_scale", "breast-cancer_scale2")
 HELD_OUT = ("sonar_scale", "australian_scale", "australian_scale2", "breast-cancer_scale", "diabetes_scale")
@@ -61,12 +67,7 @@ def real(name: str) -> tuple[float, Callable[[int], PUData]]:
     return data_set.prior, data_set.draw
 
 
-def calibration_error(probability: np.ndarray, truth: np.ndarray, n_bins: int = 15) -> float:
-    bins = np.array_split(np.argsort(probability, kind="stable"), n_bins)
-    return sum(len(rows) * abs(probability[rows].mean() - truth[rows].mean()) for rows in bins) / len(truth)
-
-
-def measure(model: WMMDClassifier, data: PUData) -> list[float]:
+def measure(model: Any, data: PUData) -> list[float]:
     """Accuracy, AUC, calibration error and prior, in percent."""
     model.fit(data.X, data.y)
     decision, probability = model.decision_function(data.test), model.predict_proba(data.test)[:, 1]
