@@ -392,7 +392,9 @@ def test_a_summary_of_gains_names_no_loss():
     rows = [*draws("heart_scale", "pu-auto", (0.9, 0.8))]
     assert summary(compared(Rows(rows), "known")).endswith("No draw is common to both.")
     assert Comparison(None).verdict == "not tested"
-    assert Comparison(None, difference=Mean(-0.0003, 0.1, 3)).points == "+0.0"
+    points = {-0.00001: "+0.00", -0.0003: "-0.03", 0.0004: "+0.04", 0.0005: "+0.1", -0.0123: "-1.2"}
+    for value, shown in points.items():
+        assert Comparison(None, difference=Mean(value, 0.1, 3)).points == shown
 
 
 def test_our_columns_leave_the_five_as_they_are():

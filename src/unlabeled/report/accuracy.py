@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from unlabeled.report import paper
-from unlabeled.report.comparison import BETTER, TIED, UNTESTED, WORSE, Comparison, compare
+from unlabeled.report.comparison import BETTER, TIED, UNTESTED, WORSE, Comparison, compare, in_points
 from unlabeled.report.labels import METHOD_LABELS, OUR_METHODS
 from unlabeled.report.page import Block, Heading, Picture, Table, Text
 from unlabeled.report.real_data import EXPERIMENT, PRIORS, Place, group_at, groups_at, our_methods_in, places
@@ -30,8 +30,8 @@ READING = (
 )
 OURS_READING = (
     "Accuracy / AUC. Calibration error: expected, of `predict_proba` against the hidden truth in 15 bins of equal "
-    "mass. With few test rows much of it is chance: on 60, four a bin, a perfect model has 8 to 16. Chose: draws in "
-    "which `PUClassifier` kept the one or the other."
+    "mass. With few test rows much of it is chance: on 60, four a bin, a perfect model has 8 to 16. Chose: what "
+    "`PUClassifier` went by, and in how many draws; both is their weighted mean."
 )
 
 
@@ -104,7 +104,7 @@ def _largest_loss(cells: list[Cell]) -> str:
     lowest = min(differences, key=differences.__getitem__)
     if differences[lowest] >= 0:
         return "It is nowhere below."
-    return f"The largest loss is {-100 * differences[lowest]:.1f} points ({lowest.name}: {lowest.found.verdict})."
+    return f"The largest loss is {in_points(-differences[lowest])} points ({lowest.name}: {lowest.found.verdict})."
 
 
 def _table(rows: Rows, cells: list[Cell]) -> Table:
@@ -158,7 +158,7 @@ def _p_value(value: float | None) -> str:
 
 def _verdict(found: Comparison) -> str:
     if found.verdict == WORSE and found.difference is not None:
-        return f"**{WORSE} by {-100 * found.difference.value:.1f}**"
+        return f"**{WORSE} by {in_points(-found.difference.value)}**"
     return found.verdict
 
 

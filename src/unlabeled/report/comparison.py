@@ -33,7 +33,7 @@ class Comparison:
     @property
     def points(self) -> str:
         """The difference in points; empty where there is none."""
-        return "" if self.difference is None else f"{round(100 * self.difference.value, 1) + 0.0:+.1f}"  # no -0.0
+        return "" if self.difference is None else in_points(self.difference.value, "+")
 
     @property
     def verdict(self) -> str:
@@ -43,6 +43,13 @@ class Comparison:
         if self.p_value >= LEVEL:
             return TIED
         return BETTER if self.difference.value > 0 else WORSE
+
+
+def in_points(difference: float, sign: str = "") -> str:
+    """A difference in points with one digit, or two where one would show nothing; never minus nothing."""
+    points = 100 * difference
+    digits = 1 if abs(points) >= 0.05 else 2
+    return f"{round(points, digits) + 0.0:{sign}.{digits}f}"
 
 
 def compare(rows: Rows, place: Place, method: str, metric: str) -> Comparison:
