@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,3 +115,30 @@ def test_unknown_policies(bad):
 def test_impossible_targets(make):
     with pytest.raises(ValueError, match="above 0"):
         make()
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.3, 0.5, 0.7, 0.9]))
+def test_a_target_precision_is_kept_where_scores_are_tied(seed, share):
+    """What is above the threshold is expected to be as precise as was asked for, or there is a warning."""
+    rng = np.random.default_rng(seed)
+    p, u = rng.integers(0, 4, 60) + 1.0, rng.integers(0, 5, 300).astype(float)
+    scored = ScoredSamples.of(p, u, np.ones(60), rng.integers(1, 4, 300).astype(float))
+    calibration = calibrate(scored, 0.3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        threshold = TargetPrecision(share).place(scored, calibration)
+    above = scored.population > threshold
+    if caught:
+        assert not above.any()
+    else:
+        chances = calibration.probability(scored.population[above])
+        assert np.average(chances, weights=scored.population_weights[above]) >= share - 1e-12
+
+
+def test_no_threshold_lies_between_copies():
+    """Scores of copies differ in their last digits; they are flagged together."""
+    scores = np.repeat([0.1, 0.2, 0.3], 100) + np.tile(np.linspace(-1e-8, 1e-8, 100), 3)
+    for share in (0.1, 0.4, 0.5, 0.9):
+        above = scores > between(scores, np.ones(300), share)
+        assert above.sum() % 100 == 0
+        assert above.mean() >= share

@@ -130,10 +130,15 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.comparison_ = compare(paired)
         self.chosen_ = self.comparison_.choice(alone=self.threshold == "bayes")
         self.reason_ = self.comparison_.sentence(self.chosen_)
-        self._follow(by_score if self.chosen_ == "score" else by_distance)
+        main = by_score if self.chosen_ == "score" else by_distance  # for both: distances estimate the prior better
+        self.prior_, self.prior_estimator_ = main.prior_, main.prior_estimator_
         if self.chosen_ == "both":
             self.parts_ = {"wmmd": by_distance, "score": by_score}
-            self._decide_together(paired, pu.labelled_share)
+            self.weights_ = self._weights(paired, pu.labelled_share)
+            self.scores_ = paired.mean(self.weights_)
+        else:
+            self.parts_, self.weights_, self.scores_ = {self.chosen_: main}, {self.chosen_: 1.0}, main.scores_
+        self._decide(self.scores_.against(pu.labelled_share))
         return self
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
@@ -143,32 +148,18 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             return next(iter(self.parts_.values())).score_samples(X)
         return np.asarray(sum(self.weights_[name] * part.score_samples(X) for name, part in self.parts_.items()))
 
-    def _follow(self, part: WMMDClassifier | ScoreWMMDClassifier) -> None:
-        """Take over what one of the two has found. For both that is the prior: distances estimate it better."""
-        self.parts_, self.weights_ = {self.chosen_: part}, {self.chosen_: 1.0}
-        self.prior_, self.prior_estimator_ = part.prior_, part.prior_estimator_
-        self.scores_, self.threshold_, self.calibration_ = part.scores_, part.threshold_, part.calibration_
-
-    def _decide_together(self, paired: PairedScores, labelled_share: float) -> None:
-        """Read threshold and probabilities off the mean of both scores."""
+    def _weights(self, paired: PairedScores, labelled_share: float) -> dict[str, float]:
+        """What to multiply the scores by, so that in units of their spread they weigh as compared."""
         shares = 1 - self.comparison_.weight, self.comparison_.weight
         weights = np.array(
             [share / paired.scored(column, labelled_share).spread for column, share in enumerate(shares)]
         )
-        weights /= weights.sum()
-        self.weights_ = dict(zip(self.parts_, map(float, weights), strict=True))
-        self.scores_ = paired.mean(weights)
-        scores = self.scores_
-        self._decide(
-            ScoredSamples.of(
-                scores.positive, scores.unlabeled, scores.positive_weights, scores.unlabeled_weights, labelled_share
-            )
-        )
+        return dict(zip(self.parts_, map(float, weights / weights.sum()), strict=True))
 
     def _parts(self) -> tuple[WMMDClassifier, ScoreWMMDClassifier]:
         shared: dict[str, Any] = {
             "prior": self.prior,
-            "threshold": self.threshold,
+            "threshold": "bayes" if self.threshold == "bayes" else "calibrated",  # the policy is for the final score
             "scenario": self.scenario,
             "random_state": self.random_state,
         }
@@ -248,9 +239,11 @@ class PairedScores:
         weights = self.positive[2], self.unlabeled[2]
         return ScoredSamples.of(self.positive[column], self.unlabeled[column], *weights, labelled_share)
 
-    def mean(self, weights: FloatArray) -> Scores:
+    def mean(self, weights: dict[str, float]) -> Scores:
         """The weighted sum of both."""
-        positive, unlabeled = (weights[0] * side[0] + weights[1] * side[1] for side in (self.positive, self.unlabeled))
+        positive, unlabeled = (
+            weights["wmmd"] * side[0] + weights["score"] * side[1] for side in (self.positive, self.unlabeled)
+        )
         return Scores(positive, unlabeled, self.positive[2], self.unlabeled[2])
 
 

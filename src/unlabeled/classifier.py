@@ -68,8 +68,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
         What the score must exceed. "calibrated": where the recalibrated P(y = 1 | x) is 1/2. "prevalence": such that as
         many of the population are called positive as the prior says. "bayes": ratio above 1 / (2 prior), the paper's
-        rule. A number: the log ratio itself. `Costs`, `TargetRecall`, `TargetPrecision` of `unlabeled.thresholds`:
-        what you want to have.
+        rule. A number: on the scale of `score_samples`. `Costs`, `TargetRecall`, `TargetPrecision` of
+        `unlabeled.thresholds`: what you want to have.
     calibration : {"monotone", "ratio"}, default="monotone"
         Probabilities recalibrated from the honest scores, or the paper's ``prior * ratio`` cut off at 1.
     selection : {"loo", "holdout"}, default="loo"
@@ -112,7 +112,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         The chosen units; ``scaling_.name`` is "standard" or "none".
     gammas_, criteria_ : arrays of shape (n_gammas,)
         The grid in these units, and what each gamma was judged by: larger is better (a risk with its sign changed).
-    priors_ : array of shape (n_gammas,)
+    priors_ : array of shape (n_gammas,) or None
         The prior that went into each gamma's risk, with ``criterion="risk"`` only.
     threshold_ : float
         What `score_samples` is compared with.
@@ -238,8 +238,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         candidates = self._candidates(pu)
         chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
         self._keep(chosen, pu)
-        self._read_scores(chosen.scores)
-        self._smooth(chosen, pu)
+        scores = self._smoothed(chosen, pu)
+        self.scores_ = _scores_of(scores, 0)
+        self._decide(scores.at(0))
         self._witness: Witness | None = None
         return self
 
@@ -320,13 +321,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _candidates(self, pu: PUSample) -> list[_Candidate]:
         """Every choice of units, judged on the same rows."""
-        rng = check_random_state(self.random_state)
-        state = rng.get_state()
-        candidates = []
-        for name in self._scalings():
-            rng.set_state(state)
-            candidates.append(self._candidate(name, pu, rng))
-        return candidates
+        seed = self.random_state if isinstance(self.random_state, Integral) else None
+        if seed is None:
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return [self._candidate(name, pu, np.random.RandomState(int(seed))) for name in self._scalings()]
 
     def _candidate(self, name: str, pu: PUSample, rng: np.random.RandomState) -> _Candidate:
         scaling = SCALINGS[name](pu)
@@ -363,10 +361,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         best = first_of_best(chosen.criteria)
         self.scaling_, self.gammas_, self.criteria_ = chosen.scaling, chosen.gammas, chosen.criteria
         self.gamma_, self.sample_ = float(chosen.gammas[best]), chosen.sample
-        self.scores_, self.scored_rows_ = _scores_of(chosen.scores, best), chosen.scores.rows
+        self.scored_rows_, self.priors_ = chosen.scores.rows, chosen.priors
         self.prior_ = self._prior(chosen.scores, best, pu)
-        if chosen.priors is not None:
-            self.priors_ = chosen.priors
+        if self.prior_ == 1.0 and self.prior == "density":
+            warnings.warn(
+                "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
+                "labelled positives as these are. Give the prior if you know it, or try larger gammas.",
+                stacklevel=3,
+            )
 
     # --- reading prior, threshold and probabilities off the scores ---
 
@@ -388,15 +390,6 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             self.prior_estimator_ = estimator
         return max(estimator.prior_, _TINY)  # a prior of 0 has no threshold
 
-    def _read_scores(self, scores: HonestScores) -> None:
-        if self.prior_ == 1.0 and self.prior == "density":
-            warnings.warn(
-                "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
-                "labelled positives as these are. Give the prior if you know it, or try larger gammas.",
-                stacklevel=3,
-            )
-        self._decide(scores.at(first_of_best(self.criteria_)))
-
     # --- smoothing ---
 
     def _n_rounds(self) -> int:
@@ -405,14 +398,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
         return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
 
-    def _smooth(self, chosen: _Candidate, pu: PUSample) -> None:
-        """Let rows of the population pass probabilities on, and decide by the mean of all scores."""
+    def _smoothed(self, chosen: _Candidate, pu: PUSample) -> HonestScores:
+        """Let rows of the population pass probabilities on; the scores to decide by, plain ones without smoothing."""
         self.rounds_: tuple[Round, ...] = ()
-        folds = Folds.of(pu) if self._n_rounds() else None
-        if folds is None or chosen.scores.rows is None:
-            return
-        smoothing = Smoothing.start(chosen.sample, folds, chosen.scores.rows, self._kernels(self.gamma_))
-        plain = chosen.scores.only(first_of_best(chosen.criteria))
+        plain, rows = chosen.scores.only(first_of_best(chosen.criteria)), chosen.scores.rows
+        folds = None if rows is None or not self._n_rounds() else Folds.of(pu, rows)
+        if rows is None or folds is None:
+            return plain
+        smoothing = Smoothing.start(chosen.sample, folds, rows, self._kernels(self.gamma_))
         priors = np.full(len(chosen.gammas), self.prior_)
         mean, self.rounds_ = smoothing.rounds(
             self._n_rounds(),
@@ -421,8 +414,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             self._kernels(chosen.gammas),
             lambda scores: self._worth(scores, priors),
         )
-        self.scores_ = _scores_of(mean, 0)
-        self._decide(mean.at(0))
+        return mean
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
         return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)

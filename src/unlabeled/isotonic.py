@@ -15,6 +15,8 @@ from unlabeled.kernels import FloatArray
 
 #: Copies of a row have equal scores up to rounding only, and are ties all the same.
 ROUNDING = 1e-9
+#: Scores that are less spread than this are all alike.
+SMALLEST_SPREAD = 1e-9
 #: No score may be held impossible for a positive: the likelihood of a single one would decide all.
 SMALLEST_SHARE = 1e-3
 
@@ -55,7 +57,7 @@ class ScoredSamples:
     def spread(self) -> float:
         """Standard deviation of the score in the population; never quite 0, so that one can divide by it."""
         mean = self.population_weights @ self.population
-        return max(float(np.sqrt(self.population_weights @ (self.population - mean) ** 2)), ROUNDING)
+        return max(float(np.sqrt(self.population_weights @ (self.population - mean) ** 2)), SMALLEST_SPREAD)
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,11 @@ class IsotonicRatio:
             return np.clip(1 / (1 + 1 / self.ratio), SMALLEST_SHARE, largest)
 
 
-def tied(scores: FloatArray) -> tuple[FloatArray, np.ndarray]:
+def tied(scores: FloatArray, rounding: float = ROUNDING) -> tuple[FloatArray, np.ndarray]:
     """Different scores, ascending, and each one's place among them; those apart by rounding only are one."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    starts = np.append(True, np.diff(ordered) > ROUNDING * (1 + np.abs(ordered[1:])))
+    starts = np.append(True, np.diff(ordered) > rounding * (1 + np.abs(ordered[1:])))
     place = np.empty(len(scores), dtype=np.int64)
     place[order] = np.cumsum(starts) - 1
     return ordered[starts], place

@@ -219,7 +219,8 @@ def _as_copies(sample: Sample) -> tuple[Sample, np.ndarray]:
     """Whole-number weights as copies of rows, in an order that depends on the rows only; and each one's origin."""
     order = np.lexsort(sample.rows.T[::-1])
     counts = np.round(sample.weights[order])
-    whole = np.allclose(counts, sample.weights[order], rtol=0, atol=1e-9) and counts.sum() <= MOST_COPIES
+    whole = np.allclose(counts, sample.weights[order], rtol=0, atol=1e-9) and counts.min() >= 1
+    whole = whole and counts.sum() <= MOST_COPIES
     if sample.log_weights is None or not whole:
         return sample.take(order), order
     origin = np.repeat(order, counts.astype(int))

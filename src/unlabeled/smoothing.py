@@ -34,6 +34,8 @@ N_FOLDS = 10
 HALF_AT = 200
 #: With fewer different rows nothing is left to score by once a fold and a row itself are out.
 LEAST_ROWS = 3
+#: A population thinned out to fewer rows than this has nothing to pass on.
+LEAST_VOTERS = 200
 #: Any row of the population may be a positive, whatever its score.
 SMALLEST_PROBABILITY = 1e-6
 
@@ -61,8 +63,11 @@ class Folds:
     unlabeled: np.ndarray
 
     @classmethod
-    def of(cls, pu: PUSample) -> Folds | None:
-        """Deal both samples; None where they have too few different rows."""
+    def of(cls, pu: PUSample, scored: ScoredRows) -> Folds | None:
+        """Deal both samples; None where they have too few different rows, or too few rows to pass anything on."""
+        some_are_scored = len(scored[0]) < len(pu.positive) or len(scored[1]) < len(pu.unlabeled)
+        if some_are_scored and len(scored[1]) < LEAST_VOTERS:
+            return None
         folds = cls(deal_into_folds(pu.positive.rows), deal_into_folds(pu.unlabeled.rows))
         return folds if min(folds.positive.max(), folds.unlabeled.max()) + 1 >= LEAST_ROWS else None
 
@@ -196,7 +201,7 @@ class Smoothing:
             if len(rounds) == n_rounds:
                 break
             state = state.passed_on(log_probabilities, replace(kernels, gammas=kernels.gammas[best : best + 1]))
-        mean, weights = mean_of_scores(scores)
+        mean, weights = mean_of_scores(scores, self.pu.positive.total)
         return mean, tuple(replace(done, weight=float(w)) for done, w in zip(rounds, weights[1:], strict=True))
 
     def log_probabilities(self, calibration: Calibration) -> FloatArray:
@@ -233,14 +238,13 @@ class Smoothing:
         return replace(self, log_ratios=log_ratios)
 
 
-def mean_of_scores(parts: Sequence[HonestScores]) -> tuple[HonestScores, FloatArray]:
+def mean_of_scores(parts: Sequence[HonestScores], n_positive: float) -> tuple[HonestScores, FloatArray]:
     """The plain scores and those of rounds, averaged in units of their spread in the population; and the weights.
 
     The more labelled positives there are, the less the population has to add, and the less a round counts.
     """
-    scored = [part.at(0) for part in parts]
-    counts = np.append(1, np.full(len(parts) - 1, HALF_AT / (HALF_AT + scored[0].n_positive)))
-    weights = counts / np.array([each.spread for each in scored])
+    counts = np.append(1, np.full(len(parts) - 1, HALF_AT / (HALF_AT + n_positive)))
+    weights = counts / np.array([part.at(0).spread for part in parts])
     weights /= weights.sum()
     positive, unlabeled = (
         np.tensordot(weights, [getattr(part, name) for part in parts], axes=1) for name in ("positive", "unlabeled")

@@ -13,7 +13,7 @@ from numbers import Real
 import numpy as np
 
 from unlabeled.calibration import Calibration
-from unlabeled.isotonic import ScoredSamples
+from unlabeled.isotonic import ROUNDING, ScoredSamples, tied
 from unlabeled.kernels import FloatArray
 
 #: Policies under which a probability of 1/2 lies at the threshold.
@@ -63,9 +63,10 @@ class TargetPrecision:
 
     def place(self, scored: ScoredSamples, calibration: Calibration) -> float:
         """The threshold; the one of the highest precision, with a warning, where none is high enough."""
-        order = np.argsort(scored.population)[::-1]
-        weights, scores = scored.population_weights[order], scored.population[order]
-        expected = np.cumsum(weights * calibration.probability(scores)) / np.cumsum(weights)  # falls with each row
+        values, place = _tied(scored.population)
+        mass = np.bincount(place, scored.population_weights)[::-1]  # rows of equal score are flagged together
+        positives = np.bincount(place, scored.population_weights * calibration.probability(scored.population))[::-1]
+        expected = np.cumsum(positives) / np.cumsum(mass)  # falls with each score
         n_above = int(np.searchsorted(-expected, -self.share, side="right"))
         if n_above == 0:
             warnings.warn(
@@ -73,8 +74,8 @@ class TargetPrecision:
                 f"{expected[0]:.2g}, above the highest score of the population.",
                 stacklevel=2,
             )
-            return float(scores[0])
-        return between(scored.population, scored.population_weights, float(weights[:n_above].sum()))
+            return float(scored.population.max())
+        return _below(values, len(values) - n_above)
 
 
 Policy = str | float | Costs | TargetRecall | TargetPrecision
@@ -106,14 +107,26 @@ def place_threshold(threshold: Policy, scored: ScoredSamples, prior: float, cali
 
 def between(scores: FloatArray, weights: FloatArray, share: float) -> float:
     """The highest threshold that at least this share of the weight exceeds, halfway to the next score."""
-    values, place = np.unique(scores, return_inverse=True)
+    values, place = _tied(scores)
     above = np.cumsum(np.bincount(place, weights)[::-1])[::-1]  # at or above each value
     enough = np.flatnonzero(above >= share * weights.sum() * (1 - 1e-12))
-    last = int(enough[-1]) if len(enough) else 0
-    if last == 0:
+    return _below(values, int(enough[-1]) if len(enough) else 0)
+
+
+def _tied(scores: FloatArray) -> tuple[FloatArray, np.ndarray]:
+    """Different scores and each one's place: no threshold may fall between copies of a row.
+
+    In large samples sums are taken in float32, and scores of copies differ by some 1e-8.
+    """
+    return tied(scores, max(ROUNDING, min(1e-7, 1e-5 * float(np.std(scores)))))
+
+
+def _below(values: FloatArray, place: int) -> float:
+    """A threshold that one of the ascending values exceeds, and none of those before it."""
+    if place == 0:
         return float(np.nextafter(values[0], -np.inf))
-    middle = (values[last - 1] + values[last]) / 2
-    return float(middle if values[last - 1] <= middle < values[last] else values[last - 1])
+    middle = (values[place - 1] + values[place]) / 2
+    return float(middle if values[place - 1] <= middle < values[place] else values[place - 1])
 
 
 def _check_share(share: object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Self
 
-from unlabeled.isotonic import ScoredSamples
 from unlabeled.priors.best_bin import best_bin
 from unlabeled.priors.scar import warn_unless_scar
 from unlabeled.priors.score_based import ScorePrior
@@ -46,7 +45,7 @@ class AutoPrior(ScorePrior):
         return self
 
     def _share(self, scores: Scores) -> float:
-        scored = ScoredSamples.of(scores.positive, scores.unlabeled, scores.positive_weights, scores.unlabeled_weights)
+        scored = scores.against()
         weight = scored.n_positive / (scored.n_positive + WEIGHT_OF_CURVE)
         return weight * _bolder_best_bin(scores) + (1 - weight) * expected_prior(scored)
 

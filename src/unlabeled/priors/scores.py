@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from unlabeled.isotonic import ScoredSamples
 from unlabeled.kernels import FloatArray
 from unlabeled.samples import PUSample, Sample
 from unlabeled.score import Kernels
@@ -45,6 +46,12 @@ class Scores:
         """Scores on another scale."""
         positive, unlabeled = (slope * values + intercept for values in (self.positive, self.unlabeled))
         return Scores(positive, unlabeled, self.positive_weights, self.unlabeled_weights)
+
+    def against(self, labelled_share: float = 0.0) -> ScoredSamples:
+        """The scores against the population, of which labelled positives make up this share."""
+        return ScoredSamples.of(
+            self.positive, self.unlabeled, self.positive_weights, self.unlabeled_weights, labelled_share
+        )
 
     def resample(self, rng: np.random.RandomState) -> Scores:
         """A bootstrap draw of the scores; rows themselves cannot be redrawn, since copies defeat leave-one-out."""
