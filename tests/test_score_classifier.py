@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -96,9 +97,21 @@ def test_importances_and_names_pass_through(data):
     frame = pd.DataFrame(data.X, columns=list("abcde"))
     model = ScoreWMMDClassifier(RandomForestClassifier(5, random_state=0), prior=0.4, n_folds=3).fit(frame, data.y)
     assert model.feature_names_in_.tolist() == list("abcde")
-    assert model.feature_importances_.shape == (5,)
+    expected = np.mean([inner.feature_importances_ for inner in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum())
+    linear = ScoreWMMDClassifier(LogisticRegression(), prior=0.4, n_folds=2).fit(frame, data.y)
+    coefficients = np.mean([np.abs(inner.coef_[0]) for inner in linear.estimators_], axis=0)
+    np.testing.assert_allclose(linear.feature_importances_, coefficients / coefficients.sum())
+    silent = ScoreWMMDClassifier(KNeighborsClassifier(), prior=0.4, n_folds=2).fit(frame, data.y)
+    assert not hasattr(silent, "feature_importances_")
+
+
+def test_boosted_trees_go_by_the_feature_that_tells(rng):
+    X = rng.normal(size=(400, 4))
+    X[:100, 2] += 2
+    model = ScoreWMMDClassifier(prior=0.3).fit(X, np.repeat([1, 0], [100, 300]))
+    assert model.feature_importances_.argmax() == 2
     assert model.feature_importances_.sum() == pytest.approx(1)
-    assert not hasattr(ScoreWMMDClassifier(LINEAR, prior=0.4, n_folds=2).fit(frame, data.y), "feature_importances_")
 
 
 def test_clone_pickle_and_copy(data, model):

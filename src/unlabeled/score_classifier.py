@@ -42,7 +42,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     ----------
     estimator : classifier or None, default=None
         Anything with `predict_proba` or `decision_function`; it is cloned. None: `HistGradientBoostingClassifier` with
-        small trees, few features a split, and both samples weighing the same.
+        small trees, few features a split, and both samples weighing the same (by their numbers of rows).
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population. If it is known, give it. "auto" estimates it from the out-of-fold
         scores, other names and estimators of `unlabeled.priors` from the rows.
@@ -134,8 +134,13 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Mean of the inner classifiers' importances of the features, where they have any."""
-        return np.mean([model.feature_importances_ for model in self.estimators_], axis=0)
+        """How much the inner classifiers go by each feature, as shares: their importances, coefficients or gains."""
+        found = [importances_of(model, self.n_features_in_) for model in self.estimators_]
+        known = [values for values in found if values is not None]
+        if len(known) < len(found):
+            raise AttributeError(f"{type(self.estimators_[0]).__name__} has no importances of features.")
+        mean = np.mean(known, axis=0)
+        return np.asarray(mean / (mean.sum() or 1.0))
 
     def _check_parameters(self, pu: PUSample) -> None:
         check_threshold(self.threshold)
@@ -184,6 +189,21 @@ def default_estimator(random_state: int | np.random.RandomState | None = 0) -> H
         early_stopping=False,
         random_state=random_state,
     )
+
+
+def importances_of(model: Any, n_features: int) -> FloatArray | None:
+    """What a fitted classifier goes by; None where it does not say."""
+    if isinstance(model, HistGradientBoostingClassifier):  # has no attribute for it; the gain of its splits is usual
+        gains = np.zeros(n_features)
+        for tree in (tree for trees in model._predictors for tree in trees):
+            splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+            np.add.at(gains, splits["feature_idx"], splits["gain"])
+        return gains
+    if hasattr(model, "feature_importances_"):
+        return np.asarray(model.feature_importances_)
+    if hasattr(model, "coef_"):
+        return np.abs(np.ravel(model.coef_))
+    return None
 
 
 @dataclass(frozen=True)

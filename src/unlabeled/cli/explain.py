@@ -9,7 +9,7 @@ import typer
 from unlabeled.classifier import WMMDClassifier
 from unlabeled.cli import options
 from unlabeled.cli.kernel_shares import ProbablePositives, explain_score, n_for_half
-from unlabeled.cli.learned_score import importances, nearest_in_score
+from unlabeled.cli.learned_score import nearest_in_score
 from unlabeled.cli.methods import scoring_parts
 from unlabeled.cli.output import say, say_json, show_table
 from unlabeled.cli.predict import load_table_model
@@ -122,7 +122,7 @@ def _learned_reasons(
         name: [{"row": int(numbers[name][place]), "log_ratio": weight * near} for place, near in found]
         for name, found in nearest.items()
     }
-    weights = importances(part)
+    weights = getattr(part, "feature_importances_", None)
     return {
         "adds": weight * score,
         "because": _LEARNED,
