@@ -15,8 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.datasets import load_diabetes, load_iris, make_blobs, make_friedman1, make_gaussian_quantiles
-from sklearn.datasets import make_hastie_10_2, make_swiss_roll
+from sklearn.datasets import (
+    load_diabetes,
+    load_iris,
+    make_blobs,
+    make_friedman1,
+    make_gaussian_quantiles,
+    make_hastie_10_2,
+    make_swiss_roll,
+)
 from sklearn.metrics import roc_auc_score
 
 from unlabeled.datasets import PUData, draw_pu
@@ -37,6 +44,7 @@ class Family:
     prior: float
 
     def draw(self, seed: int) -> PUData:
+        """One draw of positives, unlabeled rows and test rows."""
         X, truth = self.make()
         sizes = {"n_positive": self.n_positive, "n_unlabeled": self.n_unlabeled, "n_test": self.n_test}
         return draw_pu(X, truth, **sizes, prior=self.prior, random_state=seed)
