@@ -285,7 +285,7 @@ def test_single_sample_prior_speaks_of_the_whole_population():
     data = make_gaussians(1, 4000, 4000, prior=0.4, separation=3.0, random_state=0)
     labelled = data.unlabeled_truth & (np.random.RandomState(0).uniform(size=4000) < 0.75)
     for make in (WMMDClassifier.paper, WMMDClassifier):
-        options = {"gamma": 0.4, "selection": "loo"} if make is WMMDClassifier.paper else {}
+        options = {"gamma": 0.4, "selection": "loo"} if make == WMMDClassifier.paper else {}
         model = make(0.4, scenario="single-sample", **options).fit(data.unlabeled, labelled)
         assert model.predict_proba(data.test)[:, 1].mean() == pytest.approx(0.4, abs=0.02)
         wrong = make(0.4, **options).fit(data.unlabeled, labelled)
