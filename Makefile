@@ -2,19 +2,30 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test test-all test-floor lint packages format bench clean
 
 demo: .venv/.installed
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
-lint: .venv/.installed
+test-all: lint
+	$(BIN)/python -m pytest -n auto -m "slow or not slow"
+
+test-floor: .venv-floor/.installed
+	.venv-floor/bin/python -m pytest -n auto
+
+lint: .venv/.installed packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+packages: .venv/.installed
+	rm -rf .venv/dist
+	$(BIN)/python -m build --no-isolation --outdir .venv/dist > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
+	$(BIN)/twine check --strict .venv/dist/*
 
 format: .venv/.installed
 	$(BIN)/ruff check --fix .
@@ -30,10 +41,16 @@ bench: .venv/.installed-bench
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps -e .
 	touch $@
 
+.venv-floor/.installed: pyproject.toml requirements-floor.txt
+	$(PYTHON) -m venv .venv-floor
+	.venv-floor/bin/python -m pip install --quiet -r requirements-floor.txt
+	.venv-floor/bin/python -m pip install --quiet --no-build-isolation --no-deps -e .
+	touch $@
+
 .venv/.installed-bench: .venv/.installed requirements-bench.txt
 	$(BIN)/python -m pip install --quiet -r requirements-bench.txt
 	touch $@
 
 clean:
-	rm -rf .venv demo build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-floor demo build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

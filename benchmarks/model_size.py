@@ -4,7 +4,8 @@
     python benchmarks/model_size.py --rows 100000
 
 The training rows of a WMMD classifier are the model. In float32, where that is exact enough, a million rows of 26
-features are 104 MB. Saving and loading run in processes of their own, so that their peak memory is seen.
+features are 108 MB, row numbers included. Saving and loading run in processes of their own, so that their peak memory
+is seen.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def time_parts(table: Path, model: Path) -> tuple[float, float]:
     mark = time.perf_counter()
     for batch in Table.open(table).batches(fitted.columns.names, rows_a_batch(N_COLUMNS)):
         read = time.perf_counter()
-        fitted.score(batch)
+        fitted.decide(batch)
         scored = time.perf_counter()
         reading, scoring, mark = reading + read - mark, scoring + scored - read, scored
     return reading, scoring

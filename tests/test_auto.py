@@ -1,4 +1,6 @@
 import pickle
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,14 +9,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unlabeled.auto import LEAST_WEIGHT, Comparison, PairedScores, PUClassifier, compare
-from unlabeled.classifier import WMMDClassifier
+from unlabeled.classifiers import pu
+from unlabeled.classifiers.pu import PARTS, Part, PUClassifier
+from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
+from unlabeled.classifiers.weighing import LEAST_WEIGHT, Comparison
+from unlabeled.classifiers.wmmd import WMMDClassifier
+from unlabeled.contract import PUInput
 from unlabeled.datasets import make_gaussians
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.thresholds import TargetRecall
+from unlabeled.priors import KernelMeanPrior
 from unlabeled.priors.auto import AutoPrior
-from unlabeled.priors.scores import Scores
 from unlabeled.samples import SCENARIOS
-from unlabeled.score_classifier import ScoreWMMDClassifier
-from unlabeled.thresholds import TargetRecall
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +67,7 @@ def test_distances_where_they_tell(rings):
     assert model.chosen_ == "wmmd"
     assert set(model.parts_) == {"wmmd"}
     assert "Distances tell labelled from unlabeled rows better" in model.reason_
-    assert model.comparison_.weight < LEAST_WEIGHT
+    assert model.comparison_.weights["score"] < LEAST_WEIGHT
 
 
 def test_a_learned_score_where_distances_drown(sparse_signal):
@@ -80,13 +86,14 @@ def test_both_where_neither_leads_clearly(data):
     few = np.r_[:15, 100:250]
     model = PUClassifier(0.5).fit(data.X[few], data.y[few])
     assert model.chosen_ == "both"
-    assert f"count {1 - model.comparison_.weight:.0%} and {model.comparison_.weight:.0%}" in model.reason_
+    shares = model.comparison_.weights
+    assert f"count {shares['wmmd']:.0%} and {shares['score']:.0%}" in model.reason_
     parts = model.parts_["wmmd"], model.parts_["score"]
     weights = [model.weights_[name] for name in ("wmmd", "score")]
     expected = sum(w * part.score_samples(data.test) for w, part in zip(weights, parts, strict=True))
     np.testing.assert_allclose(model.score_samples(data.test), expected)
-    in_spreads = [w * np.std(part.scores_.unlabeled) for w, part in zip(weights, parts, strict=True)]
-    assert in_spreads[1] / sum(in_spreads) == pytest.approx(model.comparison_.weight)
+    in_spreads = [w * np.std(part.honest_scores_.unlabeled) for w, part in zip(weights, parts, strict=True)]
+    assert in_spreads[1] / sum(in_spreads) == pytest.approx(shares["score"])
     assert model.prior_ == parts[0].prior_
     score, decision, proba = (
         getattr(model, name)(data.test) for name in ("score_samples", "decision_function", "predict_proba")
@@ -126,9 +133,11 @@ def test_both_are_better_than_either_where_neither_leads():
     ],
 )
 def test_the_choice_follows_from_the_lead(score, standard_error, weight, choice, alone):
-    comparison = Comparison(wmmd=-0.5, score=score, standard_error=standard_error)
-    assert comparison.weight == pytest.approx(weight)
-    assert (comparison.choice(), comparison.choice(alone=True)) == (choice, alone)
+    errors = np.array([[0, standard_error], [standard_error, 0]])
+    comparison = Comparison(("wmmd", "score"), np.array([-0.5, score]), errors)
+    assert comparison.weights["score"] == pytest.approx(weight)
+    chosen = "both" if len(comparison.in_use()) == 2 else next(iter(comparison.in_use()))
+    assert (chosen, *comparison.in_use(alone=True)) == (choice, alone)
 
 
 def test_the_papers_threshold_takes_one_of_them(data):
@@ -170,27 +179,103 @@ def test_comparison_pairs_the_same_rows(data):
     """Rows beyond max_evaluations have no score by distance and take no part; weights count as often as they say."""
     few = WMMDClassifier(0.5, max_evaluations=60, random_state=0).fit(data.X, data.y)
     by_score = ScoreWMMDClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
-    paired = PairedScores.of(few, by_score)
-    for side, rows, origin in zip(
-        (paired.positive, paired.unlabeled), few.scored_rows_, by_score.origins_, strict=True
-    ):
-        assert len(side[0]) == 60
-        assert set(origin) >= set(rows)
-    np.testing.assert_array_equal(np.sort(paired.positive[0]), np.sort(few.scores_.positive))
-    every = WMMDClassifier(0.5).fit(data.X, data.y)
-    against_itself = compare(PairedScores.of(every, _scores_as(by_score, every)))
-    assert against_itself.difference == pytest.approx(0, abs=1e-12)
-    assert against_itself.standard_error == pytest.approx(0, abs=1e-9)
+    paired = HonestScores.stacked([few.honest_scores_, by_score.honest_scores_])
+    for name in ("positive", "unlabeled"):
+        assert getattr(paired, name).shape == (2, 60)
+        rows = [getattr(scores, f"{name}_rows") for scores in (paired, few.honest_scores_, by_score.honest_scores_)]
+        assert set(rows[0]) == set(rows[1]) <= set(rows[2])
+        for one, alone in enumerate((few, by_score)):
+            honest = alone.honest_scores_
+            by_row = dict(zip(getattr(honest, f"{name}_rows"), getattr(honest, name), strict=True))
+            np.testing.assert_array_equal(getattr(paired, name)[one], [by_row[row] for row in rows[0]])
+    every = WMMDClassifier(0.5).fit(data.X, data.y).honest_scores_
+    again = HonestScores.stacked([every, _in_another_order(every)])
+    against_itself = Comparison.of(("one", "other"), again)
+    assert against_itself.difference("one", "other") == pytest.approx((0, 0), abs=1e-9)
 
 
-def _scores_as(by_score, by_distance):
-    """A stand-in for a classifier whose learned score is the distance score, its rows in another order."""
-    stand_in = pickle.loads(pickle.dumps(by_score))
-    order = [np.random.RandomState(0).permutation(n) for n in (100, 400)]
-    own = by_distance.scores_
-    stand_in.origins_ = tuple(order)
-    stand_in.scores_ = Scores(own.positive[order[0]], own.unlabeled[order[1]], np.ones(100), np.ones(400))
-    return stand_in
+def _in_another_order(scores):
+    """The same scores of the same rows, their order drawn anew."""
+    p, u = (np.random.RandomState(0).permutation(n) for n in (100, 400))
+    return HonestScores(
+        scores.positive[p],
+        scores.unlabeled[u],
+        np.ones(100),
+        np.ones(400),
+        0.0,
+        scores.positive_rows[p],
+        scores.unlabeled_rows[u],
+    )
+
+
+# --- any number of parts ---
+
+
+@pytest.fixture
+def three_parts(monkeypatch):
+    """A third part: a logistic regression as the second learned score."""
+    third = Part("the straight line", False, lambda _model, shared: ScoreWMMDClassifier(LogisticRegression(), **shared))
+    monkeypatch.setitem(PARTS, "line", third)
+
+
+@pytest.mark.usefixtures("three_parts")
+def test_three_parts(data):
+    few = np.r_[:15, 100:250]
+    model = PUClassifier(0.5).fit(data.X[few], data.y[few])
+    assert set(model.comparison_.names) == {"wmmd", "score", "line"}
+    assert list(model.parts_) == list(model.weights_)
+    assert model.chosen_ == "several"
+    assert re.match(r"Distances, the learned score and the straight line count \d+%, \d+% and \d+%: log", model.reason_)
+    expected = sum(w * model.parts_[name].score_samples(data.test) for name, w in model.weights_.items())
+    np.testing.assert_allclose(model.score_samples(data.test), expected)
+    assert sum(model.weights_.values()) == pytest.approx(1)
+    assert model.prior_ == model.parts_["wmmd"].prior_
+    alone = PUClassifier(0.5, threshold="bayes").fit(data.X[few], data.y[few])
+    assert alone.chosen_ == max(alone.comparison_.weights, key=alone.comparison_.weights.get)
+
+
+def test_weights_of_three_parts_follow_from_their_lags():
+    """Each lag counts in its own standard errors; what has too little weight is left out, and the rest share."""
+    errors = np.array([[0, 0.1, 0.2], [0.1, 0, 0.1], [0.2, 0.1, 0]])
+    comparison = Comparison(("a", "b", "c"), np.array([-0.5, -0.6, -0.7]), errors)
+    odds = np.exp([0, -1 / 2, -1 / 2])
+    assert list(comparison.weights.values()) == pytest.approx(odds / odds.sum())
+    far = Comparison(("a", "b", "c"), np.array([-0.5, -0.6, -9.0]), errors)
+    assert set(far.in_use()) == {"a", "b"}
+    assert sum(far.in_use().values()) == pytest.approx(1)
+    assert far.in_use(alone=True) == {"a": 1.0}
+
+
+def test_a_prior_from_rows_is_estimated_once(data, monkeypatch):
+    calls = []
+    estimate = KernelMeanPrior.fit_sample
+    monkeypatch.setattr(KernelMeanPrior, "fit_sample", lambda self, sample: calls.append(1) or estimate(self, sample))
+    model = PUClassifier("km2", estimator=LogisticRegression()).fit(data.X, data.y)
+    assert len(calls) == 1
+    assert model.prior_ == KernelMeanPrior("km2").fit(data.X, data.y).prior_
+    assert all(part.prior_estimator_ is model.prior_estimator_ for part in model.parts_.values())
+
+
+def test_a_table_is_validated_once(data, monkeypatch):
+    calls = []
+    check = pu.PUClassifier._pu_sample
+    monkeypatch.setattr(PUInput, "_pu_sample", lambda self, *given: calls.append(self) or check(self, *given))
+    PUClassifier(0.5, estimator=LogisticRegression()).fit(data.X, data.y)
+    assert [type(each) for each in calls] == [PUClassifier]
+
+
+def test_parts_answer_in_the_values_of_y(data):
+    model = PUClassifier(0.5, estimator=LogisticRegression()).fit(data.X, np.where(data.y == 1, 7, 3))
+    for each in (model, *model.parts_.values()):
+        assert set(each.predict(data.test)) == {3, 7}
+
+
+def test_the_former_name_of_honest_scores_is_told(data):
+    model = PUClassifier(0.5, estimator=LogisticRegression()).fit(data.X, data.y)
+    for each in (model, *model.parts_.values(), AutoPrior().fit(data.X, data.y)):
+        with pytest.warns(FutureWarning, match="honest_scores_"):
+            assert each.scores_ is each.honest_scores_
+    assert not hasattr(WMMDClassifier(), "scores_")
 
 
 # --- the prior by default ---
@@ -214,18 +299,18 @@ def test_auto_prior_with_ten_positives():
     assert np.mean(np.abs(errors)) < 0.125
 
 
-def test_auto_prior_from_scores_at_hand(data):
+def test_auto_prior_from_scores_of_a_classifier(data):
     fitted = AutoPrior().fit(data.X, data.y)
-    again = AutoPrior().fit_scores(fitted.scores_)
+    again = AutoPrior().fit_scores(fitted.honest_scores_)
     assert again.prior_ == fitted.prior_
     assert again.interval(n_draws=20) == fitted.interval(n_draws=20)
-    share = AutoPrior().fit_scores(fitted.scores_, labelled_share=0.2).prior_
+    share = AutoPrior().fit_scores(replace(fitted.honest_scores_, labelled_share=0.2)).prior_
     assert share == pytest.approx(0.2 + 0.8 * fitted.prior_)
 
 
 def test_auto_prior_counts_weights_as_repetitions(rng):
     p, u, counts = rng.normal(1, 1, 12), rng.normal(0, 1, 30), rng.integers(1, 4, 42)
-    weighted = AutoPrior().fit_scores(Scores(p, u, counts[:12].astype(float), counts[12:].astype(float)))
+    weighted = AutoPrior().fit_scores(HonestScores(p, u, counts[:12].astype(float), counts[12:].astype(float)))
     p, u = np.repeat(p, counts[:12]), np.repeat(u, counts[12:])
-    repeated = AutoPrior().fit_scores(Scores(p, u, np.ones(len(p)), np.ones(len(u))))
+    repeated = AutoPrior().fit_scores(HonestScores(p, u, np.ones(len(p)), np.ones(len(u))))
     assert weighted.prior_ == pytest.approx(repeated.prior_)

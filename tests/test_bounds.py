@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from unlabeled import bounds
-from unlabeled.score import witness
+from unlabeled.scoring.witness import witness
 from unlabeled.wipm import Bounded, KernelBall, wipm
 
 sizes = st.integers(1, 10**6)

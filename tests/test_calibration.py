@@ -4,15 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
-from unlabeled.calibration import Calibration, calibrate, ratio_probability
-from unlabeled.isotonic import IsotonicRatio, ScoredSamples, tied
-from unlabeled.rank_logistic import expected_prior, normal_ranks, probability
+from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
+from unlabeled.deciding.isotonic import IsotonicRatio, tied
+from unlabeled.deciding.rank_logistic import expected_prior, normal_ranks, probability
+from unlabeled.deciding.scores import HonestScores
 
 scores = st.lists(st.integers(-5, 5), min_size=2, max_size=12).map(lambda values: np.array(values, dtype=float))
 
 
 def scored(positive, unlabeled, labelled_share=0.0):
-    return ScoredSamples.of(positive, unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)), labelled_share)
+    return HonestScores(positive, unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)), labelled_share)
 
 
 def logistic_samples(rng, n_positive, n_unlabeled, prior, slope=3.0):

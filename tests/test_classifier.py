@@ -18,12 +18,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled import WMMDClassifier
 from unlabeled.datasets import make_gaussians, make_two_moons
+from unlabeled.deciding.thresholds import CALIBRATING, Costs, TargetPrecision, TargetRecall
 from unlabeled.engines import threads
 from unlabeled.kernels import PAPER_GAMMAS, RBF, Inverse
 from unlabeled.samples import SCENARIOS
-from unlabeled.score import witness
-from unlabeled.selection import SELECTIONS
-from unlabeled.thresholds import CALIBRATING, Costs, TargetPrecision, TargetRecall
+from unlabeled.scoring.selection import SELECTIONS
+from unlabeled.scoring.witness import witness
 
 PRIOR_OF_ONE = "ignore:The density-based prior came out as 1"
 
@@ -183,8 +183,8 @@ def test_attributes(model):
     assert model.prior_ == 0.5
     assert model.prior_estimator_ is None
     assert model.n_features_in_ == 2
-    assert model.scores_.positive.shape == (100,)
-    assert [len(rows) for rows in model.scored_rows_] == [100, 400]
+    assert model.honest_scores_.positive.shape == (100,)
+    assert [len(model.honest_scores_.positive_rows), len(model.honest_scores_.unlabeled_rows)] == [100, 400]
 
 
 def test_an_estimated_prior_comes_with_an_interval(data):
@@ -254,10 +254,12 @@ def test_holdout_keeps_four_fifths_unless_refitted(data):
 
 def test_evaluations_are_bounded(data):
     few = WMMDClassifier(prior=0.5, smoothing=0, max_evaluations=50, random_state=0).fit(data.X, data.y)
-    assert [len(rows) for rows in few.scored_rows_] == [50, 50]
+    scored = few.honest_scores_
+    assert [len(scored.positive_rows), len(scored.unlabeled_rows)] == [50, 50]
     assert len(few.sample_.unlabeled) == 400
-    every = WMMDClassifier(prior=0.5, gamma=few.gamma_, scale=few.scaling_.name).fit(data.X, data.y).scores_
-    np.testing.assert_allclose(few.scores_.unlabeled, every.unlabeled[few.scored_rows_[1]], atol=1e-12)
+    every = WMMDClassifier(prior=0.5, gamma=few.gamma_, scale=few.scaling_.name).fit(data.X, data.y)
+    same = every.honest_scores_.unlabeled[scored.unlabeled_rows - 100]  # positives come first in the table
+    np.testing.assert_allclose(scored.unlabeled, same, atol=1e-12)
 
 
 @settings(max_examples=20)

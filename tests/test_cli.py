@@ -19,10 +19,7 @@ from unlabeled import WMMDClassifier
 from unlabeled.cli.commands import app
 from unlabeled.cli.demo import make_customers
 from unlabeled.cli.failures import run
-from unlabeled.cli.kernel_shares import explain_score
 from unlabeled.cli.methods import METHODS
-from unlabeled.cli.prior import judge
-from unlabeled.cli.prior_estimate import PriorEstimate
 from unlabeled.datasets import make_gaussians
 from unlabeled.saving import load, save
 
@@ -143,19 +140,19 @@ def test_rows_are_scored_once_and_as_the_classifier_would(of_method, customers, 
     calls = []
     score_samples = type(model.classifier).score_samples
     monkeypatch.setattr(type(model.classifier), "score_samples", lambda *a: calls.append(1) or score_samples(*a))
-    scores, _ = model.score(customers)
+    scores, _ = model.decide(customers)
     assert calls == [1]
-    np.testing.assert_array_equal(scores["score"], decision)
+    np.testing.assert_array_equal(scores["margin"], decision)
     np.testing.assert_array_equal(scores["probability"], probability[:, 1])
 
 
 def test_predict_keeps_rows_ids_and_order(fitted, customers, tmp_path):
     scores = scores_of(fitted, fitted / "customers.csv", tmp_path)
-    assert scores.columns == ["row", "customer_id", "score", "probability", "flagged", "known"]
+    assert scores.columns == ["row", "customer_id", "margin", "probability", "flagged", "known"]
     assert scores["row"].to_list() == list(range(1, 401))
     assert scores["customer_id"].to_list() == customers["customer_id"].to_list()
     assert scores["known"].to_list() == (customers["known_fraud"] == 1).to_list()
-    assert ((scores["score"] > 0) == scores["flagged"]).all()
+    assert ((scores["margin"] > 0) == scores["flagged"]).all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -163,7 +160,7 @@ def test_top_is_the_head_of_the_ranking(fitted, tmp_path, suffix, monkeypatch):
     monkeypatch.setattr("unlabeled.cli.predict.rows_a_batch", lambda _n: 37)
     every = scores_of(fitted, fitted / "customers.csv", tmp_path, suffix=suffix)
     top = scores_of(fitted, fitted / "customers.csv", tmp_path, "--top", 25, "--force", suffix=suffix)
-    expected = every.sort("score", descending=True, maintain_order=True).head(25)
+    expected = every.sort("margin", descending=True, maintain_order=True).head(25)
     assert top.drop("rank").equals(expected)
     assert top["rank"].to_list() == list(range(1, 26))
 
@@ -196,7 +193,7 @@ def test_the_ranking_finds_hidden_positives(fitted, tmp_path):
 def test_scores_to_the_standard_output_and_nothing_else(fitted, capfdbinary):
     assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", "-", "--top", 3) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
-    assert lines[0].startswith("rank,row,customer_id,score")
+    assert lines[0].startswith("rank,row,customer_id,margin")
     assert len(lines) == 4
 
 
@@ -232,15 +229,15 @@ def test_tables_that_can_be_scored(case, suffix, fitted, customers, tmp_path):
     table.write_csv(path) if suffix == ".csv" else table.write_parquet(path)
     scores = scores_of(fitted, path, tmp_path)
     assert len(scores) == len(table)
-    assert np.isfinite(scores["score"].to_numpy()).all()
+    assert np.isfinite(scores["margin"].to_numpy()).all()
     if case not in {"unseen categories", "everything missing"}:
-        same = scores_of(fitted, fitted / "customers.csv", tmp_path, "--force")["score"].to_numpy()
-        np.testing.assert_allclose(scores["score"].to_numpy()[: len(same)], same[: len(scores)], atol=1e-6)
+        same = scores_of(fitted, fitted / "customers.csv", tmp_path, "--force")["margin"].to_numpy()
+        np.testing.assert_allclose(scores["margin"].to_numpy()[: len(same)], same[: len(scores)], atol=1e-6)
 
 
 def test_columns_of_the_table_that_are_named_as_those_of_the_output(rng, capsys):
     n_rows = 60
-    columns = {name: [f"{name}{k}" for k in range(n_rows)] for name in ("row", "row_in_table", "rank", "score")}
+    columns = {name: [f"{name}{k}" for k in range(n_rows)] for name in ("row", "row_in_table", "rank", "margin")}
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=k) for k in range(n_rows)]
     table = pl.DataFrame(columns | {"known": days, "x": rng.normal(size=n_rows), "y": np.arange(n_rows) % 2})
     table.write_parquet("t.parquet")
@@ -418,7 +415,7 @@ def test_an_output_without_a_format(fitted, capsys):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
 def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
-    monkeypatch.setattr("unlabeled.atomic.secrets.token_hex", lambda _n: "x")
+    monkeypatch.setattr("unlabeled.files.secrets.token_hex", lambda _n: "x")
     Path(f".{out}.x.part").symlink_to("/dev/full")
     assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", out) == 3
     assert f"The disk is full: {out} was not written." in capsys.readouterr().err
@@ -493,7 +490,7 @@ def test_stopped_in_the_middle(fitted, customers, tmp_path, number, code):
 
 _STOPPED_IN_A_CALLBACK = """
 import os, sys
-from unlabeled.atomic import atomic_file
+from unlabeled.files import written_whole
 from unlabeled.cli.stopping import end_tidily
 
 class LastRites:
@@ -501,7 +498,7 @@ class LastRites:
         os.kill(os.getpid(), int(sys.argv[1]))  # an exception raised in here is printed and forgotten
 
 end_tidily("predict")
-with atomic_file("s.csv") as part:
+with written_whole("s.csv") as part:
     part.write_text("half")
     LastRites()
 print("the work goes on")
@@ -526,47 +523,6 @@ def test_prior_shows_all_estimators(fitted, capsys):
     assert {"density", "km2", "best-bin", "dedpul", "elkan-noto"} <= set(found["estimates"])
     assert all(e["low"] <= e["high"] for e in found["estimates"].values())
     assert found["verdict"].startswith("The estimates")
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [((0.1, 0.11), "agree:"), ((0.1, 0.16), "agree roughly"), ((0.1, 0.5), "disagree"), ((0.1,), "too few")],
-)
-def test_the_verdict(values, words):
-    found = {f"e{i}": PriorEstimate(value, 0, 1, "e") for i, value in enumerate(values)}
-    assert words in judge(found | {"density": PriorEstimate(0.9, 0, 1, "density")})
-
-
-@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
-def test_an_explanation_is_a_smoothed_score(scenario, rng):
-    data = make_gaussians(30, 100, 1, n_features=3, random_state=0)
-    model = WMMDClassifier(0.5, scenario=scenario).fit(data.X, data.y)
-    row = rng.normal(size=(1, 3))
-    found = explain_score(model, row)
-    assert len(model.rounds_) == 2
-    assert found.score == pytest.approx(model.score_samples(row)[0])
-    assert found.by_feature.sum() + found.crowding == pytest.approx(found.score)
-    assert found.probable.shares.sum() == pytest.approx(1)
-    n_voters = 130 if scenario == "single-sample" else 100
-    assert ((found.probable.positive >= 0) != (found.probable.unlabeled >= 0)).sum() == n_voters
-    assert (found.probable.probabilities <= 1).all()
-
-
-@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
-def test_an_explanation_is_the_score(scenario, rng):
-    data = make_gaussians(30, 100, 1, n_features=3, random_state=0)
-    model = WMMDClassifier(0.5, gamma=0.7, scenario=scenario).fit(data.X, data.y)
-    row = rng.normal(size=(1, 3))
-    found = explain_score(model, row)
-    score = model.score_samples(row)[0]
-    assert found.score == pytest.approx(score)
-    assert found.by_feature.sum() + found.crowding == pytest.approx(score)
-    assert found.positive_shares.sum() == pytest.approx(1)
-    kernel = np.exp(-0.7 * ((data.positive - row) ** 2).sum(axis=1))
-    np.testing.assert_allclose(found.positive_shares, kernel / kernel.sum())
-    of_unlabeled = np.exp(-0.7 * ((data.unlabeled - row) ** 2).sum(axis=1))
-    population = of_unlabeled.sum() + (kernel.sum() if scenario == "single-sample" else 0)
-    np.testing.assert_allclose(found.unlabeled_shares, of_unlabeled / population)
 
 
 @pytest.fixture(scope="module", params=["wmmd", "score", "auto"])

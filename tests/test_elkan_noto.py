@@ -20,10 +20,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled.baselines.elkan_noto import ESTIMATES, RULES, ElkanNotoClassifier, _log_loss
 from unlabeled.datasets import make_gaussians
-from unlabeled.priors.cross_fitting import Table, deal
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.elkan_noto import elkan_noto_estimate
-from unlabeled.priors.scores import Scores
 from unlabeled.samples import SCENARIOS, split_samples
+from unlabeled.scoring.cross_fitting import Pool, deal
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_estimates_worked_by_hand():
     """G = 0.6 and 0.4 (twice) for labelled rows, 0.5 and 0.1 for others."""
     g = np.array([0.6, 0.4, 0.5, 0.1])
     log_odds = np.log(g / (1 - g))
-    scores = Scores(log_odds[:2], log_odds[2:], np.array([1.0, 2]), np.ones(2))
+    scores = HonestScores(log_odds[:2], log_odds[2:], np.array([1.0, 2]), np.ones(2))
     assert elkan_noto_estimate(scores, "e1") == pytest.approx(1.4 / 3)
     assert elkan_noto_estimate(scores, "e2") == pytest.approx(1.4 / 2.0)
     assert elkan_noto_estimate(scores, "e3") == pytest.approx(0.6)
@@ -308,10 +308,10 @@ def test_folds_deal_out_units_of_weight(weights, n_folds):
 @pytest.mark.parametrize("n_rows", [(1, 7), (7, 1), (2, 7), (10, 5)])
 def test_a_split_has_both_samples_on_both_sides(n_rows):
     labelled, weights = np.repeat([True, False], n_rows), np.full(sum(n_rows), 3.0)
-    table = Table.of(split_samples(np.arange(float(sum(n_rows)))[:, None], labelled, np.log(weights)))
-    kept, held = table.split(np.random.RandomState(0))
+    pool = Pool.of(split_samples(np.arange(float(sum(n_rows)))[:, None], labelled, np.log(weights)))
+    kept, held = (pool.weighted(part) for part in pool.split(np.random.RandomState(0)))
     for sample, n in zip((True, False), n_rows, strict=True):
-        of_kept, of_held = (set(part.place[part.labelled == sample]) for part in (kept, held))
+        of_kept, of_held = (set(part.numbers[part.labelled == sample]) for part in (kept, held))
         assert len(of_held) == int(np.ceil(n / 5))
         assert of_kept | of_held == set(np.flatnonzero(labelled == sample))
         assert of_kept == of_held if n == 1 else not of_kept & of_held
@@ -335,8 +335,8 @@ def test_folds_cover_each_row_once_and_every_fit_has_both_samples(seed, n_folds)
     rng = np.random.default_rng(seed)
     n = rng.integers(2, 12, 2)
     labelled = np.repeat([True, False], n)
-    table = Table.of(split_samples(rng.integers(0, 3, (n.sum(), 2)).astype(float), labelled))
-    folds = table.folds(n_folds)
+    pool = Pool.of(split_samples(rng.integers(0, 3, (n.sum(), 2)).astype(float), labelled))
+    folds = [[pool.weighted(part) for part in fold] for fold in pool.folds(n_folds)]
     assert sum(held.weights.sum() for _, held in folds) == n.sum()
     for kept, held in folds:
         assert kept.weights.sum() + held.weights.sum() == n.sum()

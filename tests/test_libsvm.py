@@ -20,8 +20,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from unlabeled.datasets import cache, download, folders, load_libsvm, progress, sources, text
 from unlabeled.datasets.checksums import sha256
-from unlabeled.datasets.partial import written_whole
 from unlabeled.datasets.sources import Source
+from unlabeled.files import written_whole
 
 HEART = b"""+1 1:0.7 2:1 4:-0.3 13:-1
 -1 1:0.5 2:-1 3:0.3 4:-0.6

@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier, WMMDClassifier
 from unlabeled.datasets import make_gaussians
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors import (
     PRIORS,
     BestBinPrior,
@@ -30,18 +31,19 @@ from unlabeled.priors import (
     DensityPrior,
     ElkanNotoPrior,
     KernelMeanPrior,
+    PriorComparison,
+    PriorEstimate,
     ScarWarning,
     resolve_prior,
 )
 from unlabeled.priors.best_bin import best_bin
-from unlabeled.priors.cross_fitting import Table, held_out_scores
 from unlabeled.priors.elkan_noto import label_frequency
 from unlabeled.priors.kernel_mean import project_on_simplex, thinned, widest_gap
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.priors.scar import evidence_against_scar
-from unlabeled.priors.score_based import ScorePrior
-from unlabeled.priors.scores import Scores, wmmd_scores
+from unlabeled.priors.score_based import ScorePrior, wmmd_scores
 from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.cross_fitting import Pool, held_out_scores
 
 #: How near each comes to the truth on well separated Gaussians (4 apart, 400 positives, 1,100 unlabeled).
 TOLERANCES = {
@@ -62,7 +64,7 @@ def name(request):
 
 
 def scores(positive, unlabeled):
-    return Scores(
+    return HonestScores(
         np.array(positive, float), np.array(unlabeled, float), np.ones(len(positive)), np.ones(len(unlabeled))
     )
 
@@ -289,7 +291,7 @@ def test_weights_are_repetitions_for_scores():
     rng = np.random.default_rng(0)
     counts = rng.integers(1, 4, 30), rng.integers(1, 4, 80)
     values = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
-    weighted = Scores(*values, *(c.astype(float) for c in counts))
+    weighted = HonestScores(*values, *(c.astype(float) for c in counts))
     repeated = scores(*(np.repeat(v, c) for v, c in zip(values, counts, strict=True)))
     assert best_bin(weighted) == pytest.approx(best_bin(repeated))
     for method in ("ratio", "em"):
@@ -365,7 +367,7 @@ def test_honest_scores_are_of_all_rows_in_their_order():
     pu = PUSample(Sample(data.positive), Sample(data.unlabeled))
     for found in (
         wmmd_scores(pu, None, np.random.RandomState(0)),
-        held_out_scores(LogisticRegression(), Table.of(pu).folds(5)),
+        held_out_scores(LogisticRegression(), Pool.of(pu), Pool.of(pu).folds(5)),
     ):
         assert (len(found.positive), len(found.unlabeled)) == (40, 90)
         assert roc_auc_score(data.unlabeled_truth, found.unlabeled) > 0.95
@@ -448,7 +450,7 @@ def test_no_alarm_on_labels_at_random(scenario, separation, n_positive):
 def test_evidence_counts_weights_as_repetitions(rng):
     counts = rng.integers(1, 4, 30), rng.integers(1, 4, 80)
     values = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
-    weighted = evidence_against_scar(Scores(*values, *(c.astype(float) for c in counts)), 40)
+    weighted = evidence_against_scar(HonestScores(*values, *(c.astype(float) for c in counts)), 40)
     repeated = scores(*(np.repeat(v, c) for v, c in zip(values, counts, strict=True)))
     assert weighted == evidence_against_scar(repeated, 40)
 
@@ -459,7 +461,7 @@ def test_folds_do_not_favour_a_rows_own_sample():
     ranks = []
     for _ in range(20):
         pu = PUSample(Sample(rng.uniform(size=(100, 1))), Sample(rng.uniform(size=(100, 1))))
-        found = held_out_scores(KNeighborsClassifier(1), Table.of(pu).folds(5))
+        found = held_out_scores(KNeighborsClassifier(1), Pool.of(pu), Pool.of(pu).folds(5))
         ranks.append(roc_auc_score(np.repeat([1, 0], 100), np.concatenate([found.positive, found.unlabeled])))
     assert np.mean(ranks) == pytest.approx(0.5, abs=0.03)
 
@@ -595,3 +597,15 @@ def test_bad_labels(name, y):
 def test_nan_is_refused(name):
     with pytest.raises(ValueError, match="NaN"):
         clone(PRIORS[name]).fit([[np.nan], [1.0], [2.0], [3.0]], [1, 1, 0, 0])
+
+
+# --- side by side ---
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [((0.1, 0.11), "agree:"), ((0.1, 0.16), "agree roughly"), ((0.1, 0.5), "disagree"), ((0.1,), "too few")],
+)
+def test_the_verdict(values, words):
+    found = {f"e{i}": PriorEstimate(value, 0, 1, "e") for i, value in enumerate(values)}
+    assert words in PriorComparison(found | {"density": PriorEstimate(0.9, 0, 1, "density")}, {}).verdict

@@ -5,18 +5,18 @@ import re
 import numpy as np
 import pytest
 
-from unlabeled.report import write_accuracy, write_report
-from unlabeled.report.accuracy import compared, summary
-from unlabeled.report.accuracy_figure import dots
-from unlabeled.report.claims import CLAIMS
-from unlabeled.report.comparison import Comparison, best_of, compare
-from unlabeled.report.figures import kernels, sweeps
-from unlabeled.report.page import Heading, Table, Text, as_html, as_markdown
-from unlabeled.report.paper import LARGE, SMALL, data_sets, highest, printed, training_times
-from unlabeled.report.real_data import Place, group_at
-from unlabeled.report.rows import Group, Mean, Rows, best_and_equals, paired_difference, paired_p_value
-from unlabeled.report.tables import differs, real_data
-from unlabeled.report.tables import training_times as training_table
+from unlabeled.experiments.pages import write_accuracy, write_report
+from unlabeled.experiments.pages.accuracy import compared, summary
+from unlabeled.experiments.pages.accuracy_figure import dots
+from unlabeled.experiments.pages.claims import CLAIMS
+from unlabeled.experiments.pages.comparison import Comparison, best_of, compare
+from unlabeled.experiments.pages.figures import kernels, sweeps
+from unlabeled.experiments.pages.page import Heading, TableBlock, Text, as_html, as_markdown
+from unlabeled.experiments.pages.paper import LARGE, SMALL, data_sets, highest, printed, training_times
+from unlabeled.experiments.pages.real_data import Place, group_at
+from unlabeled.experiments.pages.rows import Group, Mean, Rows, best_and_equals, paired_difference, paired_p_value
+from unlabeled.experiments.pages.tables import differs, real_data
+from unlabeled.experiments.pages.tables import training_times as training_table
 
 METHODS = ("log", "dh", "nnpu", "tadj", "wmmd")
 OURS = ("wmmd-auto", "wmmd-score", "pu-auto")
@@ -179,7 +179,7 @@ def test_pages_are_whole_and_stand_alone(tmp_path):
 
 
 def test_html_escapes_what_markdown_leaves():
-    blocks = [Heading("a < b", 1), Text("**bold** `x<y` & [link](page.html)"), Table(["", "n"], [["a", "1"]], "c")]
+    blocks = [Heading("a < b", 1), Text("**bold** `x<y` & [link](page.html)"), TableBlock(["", "n"], [["a", "1"]], "c")]
     page = as_html(blocks, None, "t")
     assert "<h1>a &lt; b</h1>" in page
     assert "<strong>bold</strong> <code>x&lt;y</code> &amp; " in page

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from unlabeled.kernels import RBF, Inverse
 from unlabeled.samples import PUSample, Sample
-from unlabeled.scaling import RELATIVE_GAMMAS, Scaling, gamma_grid, median_sq_distance, standardised
+from unlabeled.scoring.scaling import RELATIVE_GAMMAS, Scaling, gamma_grid, median_sq_distance, standardised
 
 
 def test_standardised_is_of_the_population(rng):

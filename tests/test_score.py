@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from unlabeled import wmmd
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, as_gammas
 from unlabeled.samples import PUSample, Sample
-from unlabeled.score import Kernels, log_scores, loo_log_scores, witness
+from unlabeled.scoring.ratio import Kernels, log_scores, loo_log_scores
+from unlabeled.scoring.witness import witness
 
 
 def gram(a, b, kernel, gamma):

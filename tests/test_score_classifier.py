@@ -14,10 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.datasets import make_gaussians
 from unlabeled.samples import PUSample, Sample
-from unlabeled.score_classifier import ScoreWMMDClassifier, cross_fit
-from unlabeled.score_ratio import ScoreRatio
+from unlabeled.scoring.cross_fitting import cross_fit
+from unlabeled.scoring.one_dimension import ScoreRatio
 
 LINEAR = make_pipeline(StandardScaler(), LogisticRegression())
 
@@ -139,7 +140,7 @@ def test_fractional_weights_reach_the_inner_classifier(data):
 def test_out_of_fold_scores_are_honest(rng):
     """Pure noise in fifty features: no row's own label may shine through its score."""
     pu = PUSample(Sample(rng.normal(size=(60, 50))), Sample(rng.normal(size=(120, 50))))
-    found = cross_fit(RandomForestClassifier(50, random_state=0), pu, 5).pu
+    _, found = cross_fit(RandomForestClassifier(50, random_state=0), pu, 5)
     area = roc_auc_score(np.repeat([1, 0], [60, 120]), np.r_[found.positive.rows, found.unlabeled.rows])
     assert abs(area - 0.5) < 0.12
 

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unlabeled.datasets import make_gaussians
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.kernels import PAPER_GAMMAS, as_gammas
 from unlabeled.priors import density_prior
 from unlabeled.samples import PUSample, Sample
-from unlabeled.score import Kernels, log_scores
-from unlabeled.selection import (
-    HonestScores,
+from unlabeled.scoring.ratio import Kernels, log_scores
+from unlabeled.scoring.selection import (
     averaged_with_neighbours,
     first_of_best,
     holdout_scores,
@@ -27,7 +27,7 @@ def test_risk_by_hand():
         unlabeled=np.array([[1.0, 1.0, -1.0, -1.0, -1.0]]),
         positive_weights=np.ones(4),
         unlabeled_weights=np.ones(5),
-        population_share=0.0,
+        labelled_share=0.0,
     )
     assert misclassification_risks(scores, np.array([0.6])) == pytest.approx([-0.6 + 2 * 0.6 / 4 + 2 / 5])
 

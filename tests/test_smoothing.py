@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from unlabeled import WMMDClassifier
-from unlabeled.calibration import calibrate
 from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons
-from unlabeled.isotonic import ScoredSamples
-from unlabeled.smoothing import LEAST_ROWS, N_FOLDS, SMALLEST_PROBABILITY, deal_into_folds
+from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.scoring.smoothing import LEAST_ROWS, N_FOLDS, SMALLEST_PROBABILITY, deal_into_folds
 
 # --- the oracle: rows repeated instead of weighted, dense kernel matrices, one left-out fold after the other ---
 
@@ -68,7 +68,7 @@ class Oracle:
         )
         X, y = np.vstack([positive, unlabeled]), np.repeat([1, 0], [len(positive), len(unlabeled)])
         plain.set_params(scale="none").fit(X, y)
-        self.honest = [(plain.scores_.positive, plain.scores_.unlabeled)]
+        self.honest = [(plain.honest_scores_.positive, plain.honest_scores_.unlabeled)]
         self.log_probabilities = []
         for done in model.rounds_:
             calibration = calibrate(self.scored(self.honest[-1], share), model.prior_)
@@ -99,14 +99,14 @@ class Oracle:
 
     @staticmethod
     def scored(scores, share):
-        return ScoredSamples.of(*scores, *(np.ones(len(side)) for side in scores), share)
+        return HonestScores(*scores, *(np.ones(len(side)) for side in scores), share)
 
     def weights(self):
         spreads = []
         for scores in self.honest:
             scored = self.scored(scores, self.share)
-            mean = scored.population_weights @ scored.population
-            spreads.append(np.sqrt(scored.population_weights @ (scored.population - mean) ** 2))
+            mean = scored.population_mass @ scored.population
+            spreads.append(np.sqrt(scored.population_mass @ (scored.population - mean) ** 2))
         each_round = 200 / (200 + len(self.honest[0][0]))  # the more labelled positives, the less a round counts
         weights = np.array([1, each_round, each_round]) / spreads
         return weights / weights.sum()
@@ -125,7 +125,7 @@ def test_rounds_are_those_of_the_oracle(scenario, prior):
     np.testing.assert_allclose([done.weight for done in model.rounds_], weights[1:], rtol=1e-6)
     for side, name in enumerate(("positive", "unlabeled")):
         expected = sum(w * scores[side] for w, scores in zip(weights, oracle.honest, strict=True))
-        np.testing.assert_allclose(getattr(model.scores_, name), expected, atol=1e-6)
+        np.testing.assert_allclose(getattr(model.honest_scores_, name), expected, atol=1e-6)
     plain = WMMDClassifier(prior, scenario=scenario, smoothing=0).fit(data.X, data.y).score_samples(data.test)
     rows = model.scaling_.apply(data.test)
     rounds = [passed_on(rows, oracle.voters, np.exp(done.log_probabilities), done.gamma) for done in model.rounds_]
@@ -182,7 +182,7 @@ def test_honest_scores_are_spread_like_those_of_new_rows():
         new = model.score_samples(data.test[data.test_truth])
         below = [
             np.mean(scores[:, None] > new)
-            for scores in (model.scores_.positive, model.scores_.unlabeled[data.unlabeled_truth])
+            for scores in (model.honest_scores_.positive, model.honest_scores_.unlabeled[data.unlabeled_truth])
         ]
         found.append(below)
     np.testing.assert_allclose(np.mean(found, axis=0), 0.5, atol=0.05)

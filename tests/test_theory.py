@@ -11,7 +11,7 @@ from unlabeled import bounds, wmmd
 from unlabeled.datasets import make_gaussians
 from unlabeled.experiments import theory, theory_estimation, theory_rate, theory_sharper
 from unlabeled.experiments.cell import Cell
-from unlabeled.score import witness
+from unlabeled.scoring.witness import witness
 
 # --- estimation error on Gaussians ---
 
@@ -181,8 +181,8 @@ def test_cells_are_distinct_and_repeat_exactly():
 
 
 def test_figures_of_a_quick_run_show_its_slopes():
-    report = pytest.importorskip("unlabeled.report.theory_figures")
-    rows_of = pytest.importorskip("unlabeled.report.rows").Rows
+    report = pytest.importorskip("unlabeled.experiments.pages.theory_figures")
+    rows_of = pytest.importorskip("unlabeled.experiments.pages.rows").Rows
     cells = [cell for cell in theory.cells(2, quick=True) if cell.setting["n_positive"] < 2000]
     rows = rows_of({**cell.identity(), "metrics": theory.run(cell)} for cell in cells)
     drawn = report.estimation(rows).axes[0]
@@ -202,7 +202,7 @@ def test_figures_of_a_quick_run_show_its_slopes():
 
 def test_slope_of_a_curve_and_its_error():
     """Against numpy's fit of the last sizes, and against the slopes of many noisy curves."""
-    curve_of = pytest.importorskip("unlabeled.report.theory_figures").Curve
+    curve_of = pytest.importorskip("unlabeled.experiments.pages.theory_figures").Curve
     sizes, errors = 2.0 ** np.arange(3, 12), np.array([9, 9, 9, 0.01, 0.03, 0.02, 0.04, 0.01, 0.02])
     truth = 3 * sizes**-0.7
     rng = np.random.default_rng(0)
@@ -215,8 +215,8 @@ def test_slope_of_a_curve_and_its_error():
 
 
 def test_curves_leave_out_sizes_without_the_metric():
-    report = pytest.importorskip("unlabeled.report.theory_figures")
-    rows_of = pytest.importorskip("unlabeled.report.rows").Rows
+    report = pytest.importorskip("unlabeled.experiments.pages.theory_figures")
+    rows_of = pytest.importorskip("unlabeled.experiments.pages.rows").Rows
     rows = rows_of(
         {
             "experiment": "theory",
@@ -233,8 +233,8 @@ def test_curves_leave_out_sizes_without_the_metric():
 
 
 def test_figures_of_no_rows_are_none():
-    report = pytest.importorskip("unlabeled.report.theory_figures")
-    rows = pytest.importorskip("unlabeled.report.rows").Rows([])
+    report = pytest.importorskip("unlabeled.experiments.pages.theory_figures")
+    rows = pytest.importorskip("unlabeled.experiments.pages.rows").Rows([])
     assert report.estimation(rows) is report.rates(rows) is report.sharper(rows) is None
 
 

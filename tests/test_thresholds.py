@@ -6,15 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unlabeled import WMMDClassifier
-from unlabeled.calibration import calibrate
 from unlabeled.datasets import make_gaussians
-from unlabeled.isotonic import ScoredSamples
+from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.thresholds import (
+    Costs,
+    TargetPrecision,
+    TargetRecall,
+    between,
+    check_threshold,
+    place_threshold,
+)
 from unlabeled.samples import SCENARIOS
-from unlabeled.thresholds import Costs, TargetPrecision, TargetRecall, between, check_threshold, place_threshold
 
 
 def scored(positive, unlabeled):
-    return ScoredSamples.of(positive, unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)))
+    return HonestScores(positive, unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)))
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +129,7 @@ def test_a_target_precision_is_kept_where_scores_are_tied(seed, share):
     """What is above the threshold is expected to be as precise as was asked for, or there is a warning."""
     rng = np.random.default_rng(seed)
     p, u = rng.integers(0, 4, 60) + 1.0, rng.integers(0, 5, 300).astype(float)
-    scored = ScoredSamples.of(p, u, np.ones(60), rng.integers(1, 4, 300).astype(float))
+    scored = HonestScores(p, u, np.ones(60), rng.integers(1, 4, 300).astype(float))
     calibration = calibrate(scored, 0.3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -132,7 +139,7 @@ def test_a_target_precision_is_kept_where_scores_are_tied(seed, share):
         assert not above.any()
     else:
         chances = calibration.probability(scored.population[above])
-        assert np.average(chances, weights=scored.population_weights[above]) >= share - 1e-12
+        assert np.average(chances, weights=scored.population_mass[above]) >= share - 1e-12
 
 
 def test_no_threshold_lies_between_copies():

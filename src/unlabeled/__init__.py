@@ -7,20 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unlabeled.auto import PUClassifier
     from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
-    from unlabeled.classifier import WMMDClassifier
+    from unlabeled.classifiers import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
+    from unlabeled.deciding.thresholds import Costs, TargetPrecision, TargetRecall
+    from unlabeled.evaluation import evaluate
+    from unlabeled.explanations import explain
     from unlabeled.saving import load, save
-    from unlabeled.score import wmmd
-    from unlabeled.score_classifier import ScoreWMMDClassifier
+    from unlabeled.scoring.witness import wmmd
 
 __all__ = [
     "ConvexPUClassifier",
+    "Costs",
     "ElkanNotoClassifier",
     "NNPUClassifier",
     "PUClassifier",
     "ScoreWMMDClassifier",
+    "TargetPrecision",
+    "TargetRecall",
     "WMMDClassifier",
+    "evaluate",
+    "explain",
     "load",
     "save",
     "wmmd",
@@ -30,19 +36,23 @@ __version__ = "0.1.0"
 #: Where each name lives. Loaded when it is asked for: scikit-learn takes seconds, in which Ctrl-C is to be heard.
 _HOMES = {
     "ConvexPUClassifier": "baselines",
+    "Costs": "deciding.thresholds",
     "ElkanNotoClassifier": "baselines",
     "NNPUClassifier": "baselines",
-    "PUClassifier": "auto",
-    "ScoreWMMDClassifier": "score_classifier",
-    "WMMDClassifier": "classifier",
+    "PUClassifier": "classifiers",
+    "ScoreWMMDClassifier": "classifiers",
+    "TargetPrecision": "deciding.thresholds",
+    "TargetRecall": "deciding.thresholds",
+    "WMMDClassifier": "classifiers",
+    "evaluate": "evaluation",
+    "explain": "explanations",
     "load": "saving",
     "save": "saving",
-    "wmmd": "score",
+    "wmmd": "scoring.witness",
 }
 
-
 #: Modules that are there without an import of their own.
-_MODULES = ("bounds", "datasets", "metrics", "priors", "thresholds", "wipm")
+_MODULES = ("bounds", "datasets", "engines", "kernels", "metrics", "priors", "wipm")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.samples import PUSample, as_log_weights, find_classes, split_samples
 
 
 class PUInput:
-    """Validation of tables and labels, for an estimator with a ``scenario``."""
+    """Learning from a table with labels, or from its two samples, for an estimator with a ``scenario``."""
 
     scenario: str
     classes_: np.ndarray
+    n_features_in_: int
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from a table in which some rows are labelled positive.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Two values: the larger marks labelled positives, the other unlabeled rows.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+        """
+        return self._fit(self._pu_sample(X, y, sample_weight))
+
+    def fit_sample(self, pu: PUSample) -> Self:
+        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0."""
+        return self._fit(self._noted(pu))
+
+    def _fit(self, pu: PUSample) -> Self:
+        raise NotImplementedError
 
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
@@ -25,6 +46,13 @@ class PUInput:
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
         self.classes_, is_positive = find_classes(labels)
         return split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
+
+    def _noted(self, pu: PUSample) -> PUSample:
+        """Remember of samples what `_pu_sample` remembers of a table; the classes are 0 and 1."""
+        self.classes_ = np.array([0, 1])
+        self.n_features_in_ = pu.positive.rows.shape[1]
+        vars(self).pop("feature_names_in_", None)
+        return pu
 
     def _validated(self, X: ArrayLike) -> FloatArray:
         """Check what a fitted estimator was given to answer for."""

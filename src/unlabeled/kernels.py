@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from unlabeled.arrays import FloatArray
+
 _Float = TypeVar("_Float", float, FloatArray)
 
 #: The grid of ``gamma`` the paper searches in all its experiments (appendix D.1).
@@ -72,7 +73,7 @@ def as_kernel(kernel: str | Kernel) -> Kernel:
     """Turn a kernel's name into the kernel; a kernel passes through."""
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]
-    if isinstance(kernel, (RBF, Inverse)):
+    if isinstance(kernel, tuple(map(type, KERNELS.values()))):
         return kernel
     raise ValueError(f"kernel={kernel!r} is not known; use one of {sorted(KERNELS)}, or RBF() / Inverse().")
 

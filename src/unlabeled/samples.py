@@ -6,28 +6,40 @@ population is the labelled and the unlabeled rows together, so a labelled positi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 
 #: Beyond it sums of weights have lost the digits that leaving one out needs.
 LARGEST_WEIGHT = 1e12
 SCENARIOS = ("case-control", "single-sample")
+#: The share of each sample that the paper holds out.
+HOLDOUT_SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows with log weights (None: every row counts once)."""
+    """Rows with log weights (None: every row counts once) and numbers, by which a row is known wherever it goes.
+
+    ``numbers`` are the rows' places in the table that the sample was taken from; None: their places in the sample.
+    """
 
     rows: FloatArray
     log_weights: FloatArray | None = None
+    numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def row_numbers(self) -> np.ndarray:
+        """The number of each row."""
+        return np.arange(len(self)) if self.numbers is None else self.numbers
 
     @property
     def weights(self) -> FloatArray:
@@ -40,8 +52,24 @@ class Sample:
         return float(len(self)) if self.log_weights is None else float(self.weights.sum())
 
     def take(self, index: np.ndarray) -> Sample:
-        """The sample of some of the rows."""
-        return Sample(self.rows[index], None if self.log_weights is None else self.log_weights[index])
+        """The sample of some of the rows, which keep their numbers."""
+        log_weights = None if self.log_weights is None else self.log_weights[index]
+        return Sample(self.rows[index], log_weights, self.row_numbers[index])
+
+    def with_rows(self, rows: FloatArray) -> Sample:
+        """The same observations, described by other features."""
+        return Sample(rows, self.log_weights, self.numbers)
+
+    def places_of(self, numbers: np.ndarray | None) -> np.ndarray:
+        """Where in the sample the rows of these numbers are; None: all of them."""
+        if numbers is None:
+            return np.arange(len(self))
+        if self.numbers is None:
+            return numbers
+        if (self.numbers[1:] > self.numbers[:-1]).all():  # as they come out of a table
+            return np.searchsorted(self.numbers, numbers)
+        order = np.argsort(self.numbers, kind="stable")
+        return order[np.searchsorted(self.numbers, numbers, sorter=order)]
 
 
 @dataclass(frozen=True)
@@ -78,11 +106,21 @@ class PUSample:
         return Sample(
             np.concatenate([part.rows for part in parts]),
             np.log(np.concatenate([part.weights for part in parts])) if weighted else None,
+            np.concatenate([part.row_numbers for part in parts]),
         )
 
     def take(self, positive: np.ndarray, unlabeled: np.ndarray) -> PUSample:
         """The sample of some positive and some unlabeled rows."""
         return PUSample(self.positive.take(positive), self.unlabeled.take(unlabeled), self.scenario)
+
+    def mapped(self, function: Callable[[FloatArray], FloatArray]) -> PUSample:
+        """The same observations, described by what a function makes of their features."""
+        positive, unlabeled = (sample.with_rows(function(sample.rows)) for sample in (self.positive, self.unlabeled))
+        return PUSample(positive, unlabeled, self.scenario)
+
+    def case_control(self) -> PUSample:
+        """The same samples, the unlabeled rows alone taken as the population."""
+        return replace(self, scenario="case-control")
 
 
 def find_classes(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -143,3 +181,20 @@ def split_samples(
                 f"Only one {name} counts (1 sample); two are needed, because each is scored without itself."
             )
     return pu
+
+
+def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> np.ndarray:
+    """Places of all rows, or of ``at_most`` of them chosen at random, in ascending order."""
+    if at_most is None or n_rows <= at_most:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, at_most, replace=False))
+
+
+def random_split(n_rows: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """The paper's split, as places in random order: 80 % of the rows, and the other 20 %, at least one.
+
+    Of a single row nothing is left for the first part.
+    """
+    order = rng.permutation(n_rows)
+    n_held = int(np.ceil(HOLDOUT_SHARE * n_rows))
+    return order[n_held:], order[:n_held]

@@ -23,7 +23,8 @@ from scipy.sparse import coo_array
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from unlabeled.kernels import FloatArray, Kernel, as_kernel
+from unlabeled.arrays import FloatArray
+from unlabeled.kernels import Kernel, as_kernel
 
 __all__ = ["Bounded", "BoundedLipschitz", "KernelBall", "Optimum", "wipm", "wipm_optimum"]
 

@@ -22,12 +22,12 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.baselines.convex_risk import LOSSES, Loss, Risk, Solution, chunks, descend
 from unlabeled.contract import PUClassifierMixin, two_columns
-from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_grid, as_kernel
+from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_grid, as_kernel
 from unlabeled.priors import PriorEstimator, resolve_prior
-from unlabeled.samples import PUSample, Sample
-from unlabeled.selection import HOLDOUT_SHARE
+from unlabeled.samples import HOLDOUT_SHARE, PUSample, Sample, random_split, some_rows
 
 #: The grid of ``alpha``, lambda in the paper, of all its experiments (appendix D.2).
 PAPER_ALPHAS = (1.0, 0.4, 0.2, 0.1, 0.05)
@@ -53,10 +53,8 @@ class Basis:
         """One function at each training point, positives first, or at a random subset of ``max_basis`` of them."""
         points = np.concatenate([pu.positive.rows, pu.unlabeled.rows])
         roots = np.sqrt(np.concatenate([pu.positive.weights, pu.unlabeled.weights]))
-        if len(points) > max_basis:
-            some = np.sort(rng.choice(len(points), max_basis, replace=False))
-            points, roots = points[some], roots[some]
-        return cls(points, roots)
+        some = some_rows(len(points), max_basis, rng)
+        return cls(points[some], roots[some])
 
 
 @dataclass(frozen=True)
@@ -103,9 +101,8 @@ def _shares(sample: Sample) -> FloatArray:
 
 def split_random(sample: Sample, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The paper's: rows to train on, and 20 % chosen at random to hold out. A single row is on both sides."""
-    order = rng.permutation(len(sample))
-    n_held = int(np.ceil(HOLDOUT_SHARE * len(sample)))
-    return np.sort(order[n_held:] if n_held < len(sample) else order), np.sort(order[:n_held])
+    kept, held = random_split(len(sample), rng)
+    return np.sort(kept if len(kept) else held), np.sort(held)
 
 
 def split_ordered(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
@@ -246,21 +243,10 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         chosen: dict[str, Any] = {"solver": "gd", "selection": "random", "max_basis": 10_000, "max_evaluations": None}
         return cls(loss, prior, **(chosen | options))
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose gamma and alpha, and find the coefficients.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Two values: the larger marks labelled positives, the other unlabeled rows.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        """
-        pu = self._pu_sample(X, y, sample_weight)
+    def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
         self.gammas_, self.alphas_ = as_grid(self.gamma, "gamma"), as_grid(self.alpha, "alpha")
-        self.prior_ = resolve_prior(self.prior, pu)
+        self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
         rng = check_random_state(self.random_state)
 
         kept, held = self._split(pu, rng)
@@ -304,18 +290,13 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
 
     def _split(self, pu: PUSample, rng: np.random.RandomState) -> tuple[PUSample, PUSample]:
         """The rows to train on, and the rows to judge by."""
-        pu = pu.take(*(self._some_rows(sample, rng) for sample in (pu.positive, pu.unlabeled)))
+        pu = pu.take(*(some_rows(len(sample), self.max_evaluations, rng) for sample in (pu.positive, pu.unlabeled)))
         samples = pu.positive, pu.unlabeled
         if self.selection == "random":
             positive, unlabeled = (split_random(sample, rng) for sample in samples)
         else:
             positive, unlabeled = (split_ordered(sample) for sample in samples)
         return pu.take(positive[0], unlabeled[0]), pu.take(positive[1], unlabeled[1])
-
-    def _some_rows(self, sample: Sample, rng: np.random.RandomState) -> np.ndarray:
-        if self.max_evaluations is None or len(sample) <= self.max_evaluations:
-            return np.arange(len(sample))
-        return np.sort(rng.choice(len(sample), self.max_evaluations, replace=False))
 
     def _search(self, kept: PUSample, held: PUSample, basis: Basis) -> tuple[Basis, Solution]:
         """Fit every pair on the rows kept, judge it on those held out, and remember the best."""
@@ -344,6 +325,6 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         if n_points > self.max_basis:
             warnings.warn(
                 f"{n_points} training points are more than max_basis={self.max_basis}: the basis functions are at a "
-                "random subset of so many. All rows stay in the risk. A larger max_basis takes more time and memory.",
+                "random subset of that size. All rows stay in the risk. A larger max_basis takes more time and memory.",
                 stacklevel=3,
             )

@@ -22,7 +22,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 
 PAPER_LEARNING_RATE, PAPER_EPOCHS, PAPER_PATIENCE = 0.1, 100, 10
 

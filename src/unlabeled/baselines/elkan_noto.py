@@ -33,22 +33,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.contract import PUClassifierMixin, two_columns
-from unlabeled.kernels import FloatArray
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors import PriorEstimator, resolve_prior
-from unlabeled.priors.cross_fitting import (
+from unlabeled.priors.elkan_noto import ESTIMATES, elkan_noto_estimate, label_frequency
+from unlabeled.priors.scar import warn_unless_scar
+from unlabeled.samples import PUSample
+from unlabeled.scoring.cross_fitting import (
     TINY,
-    Table,
+    Pool,
     check_can_score,
     check_n_folds,
     fit_clone,
     held_out_scores,
     score_of,
 )
-from unlabeled.priors.elkan_noto import ESTIMATES, elkan_noto_estimate, label_frequency
-from unlabeled.priors.scar import warn_unless_scar
-from unlabeled.priors.scores import Scores
-from unlabeled.samples import PUSample
 
 #: One over the strengths of the L2 penalty in the paper's grid, {0.01, ..., 100}, in its order.
 PAPER_CS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -97,6 +97,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         P(labelled | y = 1) in the table, between the share of labelled rows (all rows positive) and 1.
     prior_ : float
         P(y = 1) in the population: as given, or as c implies.
+    prior_estimator_ : prior estimator or None
+        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
     label_threshold_ : float
         A row is positive where g is above this: c/2 for the plain rule and in single-sample, c/(2-c) in case-control.
     threshold_ : float
@@ -146,29 +148,19 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         chosen = {"estimator": _paper_estimator(), "n_folds": None, "rule": "plain"}
         return cls(random_state=random_state, **(chosen | options))
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the inner classifier and estimate c.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Two values: the larger marks labelled positives, the other unlabeled rows.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        """
-        pu = self._pu_sample(X, y, sample_weight)
+    def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
-        scores, fitted_on = self._fit_inner(Table.of(pu))
+        scores, fitted_on = self._fit_inner(Pool.of(pu))
         # g and c speak of the rows that g was fitted on. Plain g/c needs no sizes: the table's only place the score.
         seen = pu if self.rule == "plain" else fitted_on.samples(self.scenario)
         self._labelled_odds = seen.positive.total / seen.unlabeled.total
+        self.prior_estimator_: PriorEstimator | None = None
         if self.prior is None:
             warn_unless_scar(scores)
             self.c_ = self._estimated_c(scores, seen, pu.labelled_share)
             self.prior_ = _prior_of_c(self.c_, seen)
         else:
-            self.prior_ = resolve_prior(self.prior, pu)
+            self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
             self.c_ = _c_of_prior(self.prior_, seen)
         self._set_thresholds()
         return self
@@ -192,15 +184,15 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         log_double = log_expit(log_odds) - np.log(self.c_ / 2) if self.rule == "plain" else decision
         return two_columns(np.exp(np.minimum(log_double, np.log(2))) / 2, decision)
 
-    def _fit_inner(self, table: Table) -> tuple[Scores, Table]:
+    def _fit_inner(self, pool: Pool) -> tuple[HonestScores, Pool]:
         """Fit ``estimator_``; scores of rows by a fit that did not see them, and the rows it was fitted on at last."""
         candidates = _default_candidates() if self.estimator is None else [self.estimator]
         if self.n_folds is None:
-            kept, held = table.split(check_random_state(self.random_state))
-            parts, whole = [(kept, held)], kept
+            folds = [pool.split(check_random_state(self.random_state))]
+            whole = pool.weighted(folds[0][0])
         else:
-            parts, whole = table.folds(self.n_folds), table
-        scores = [held_out_scores(candidate, parts) for candidate in candidates]
+            folds, whole = pool.folds(self.n_folds), pool
+        scores = [held_out_scores(candidate, pool, folds) for candidate in candidates]
         best = int(np.argmin([_log_loss(found) for found in scores])) if len(scores) > 1 else 0
         self.estimator_ = fit_clone(candidates[best], whole)
         self._slope, self._intercept = 1.0, 0.0
@@ -208,7 +200,7 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
             self._slope, self._intercept = _platt(scores[best])
         return scores[best].mapped(self._slope, self._intercept), whole
 
-    def _estimated_c(self, scores: Scores, seen: PUSample, least_prior: float) -> float:
+    def _estimated_c(self, scores: HonestScores, seen: PUSample, least_prior: float) -> float:
         """P(labelled | y = 1) among the rows seen, between what a prior of 1 and the least possible one imply."""
         if self.rule == "plain":
             return label_frequency(scores, self.estimates)
@@ -260,15 +252,15 @@ def _c_of_prior(prior: float, pu: PUSample) -> float:
     return n_positive / (n_positive + prior * n_unlabeled)
 
 
-def _log_loss(scores: Scores) -> float:
+def _log_loss(scores: HonestScores) -> float:
     """Mean log-loss of the scores as log odds of being labelled."""
     loss = scores.positive_weights @ log_expit(scores.positive) + scores.unlabeled_weights @ log_expit(
         -scores.unlabeled
     )
-    return float(-loss / (scores.positive_weights.sum() + scores.unlabeled_weights.sum()))
+    return float(-loss / (scores.n_positive + scores.n_unlabeled))
 
 
-def _platt(scores: Scores) -> tuple[float, float]:
+def _platt(scores: HonestScores) -> tuple[float, float]:
     """Slope and intercept of the logistic regression of being labelled on the score; never falling."""
     values = np.concatenate([scores.positive, scores.unlabeled])
     weights = np.concatenate([scores.positive_weights, scores.unlabeled_weights])

@@ -14,17 +14,16 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.contract import PUClassifierMixin, two_columns
-from unlabeled.kernels import FloatArray
 from unlabeled.priors import PriorEstimator, resolve_prior
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, random_split
 
 if TYPE_CHECKING:
     import torch
 
 LOSSES = ("sigmoid", "logistic")
 OPTIMIZERS = ("sgd", "adam")
-VALIDATION_SHARE = 0.2
 #: Standardised values are cut off here: beyond, single precision overflows and the answer would be NaN.
 FARTHEST = 1e6
 
@@ -85,6 +84,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         The value that marks unlabeled rows, and the larger one, that marks positives.
     prior_ : float
         The prior in use.
+    prior_estimator_ : prior estimator or None
+        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
     network_ : torch.nn.Module
         The trained network, on the CPU, in double precision and evaluation mode.
     history_ : list of (epoch, objective, validation_risk)
@@ -167,7 +168,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         }
         return cls(prior, random_state=random_state, **(chosen | options))
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # type: ignore[override]  # it takes no weights
         """Train the network.
 
         Parameters
@@ -176,9 +177,13 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Two values: the larger marks labelled positives, the other unlabeled rows.
         """
-        pu = self._pu_sample(X, y)
+        return self._fit(self._pu_sample(X, y))
+
+    def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
-        self.prior_ = resolve_prior(self.prior, pu)
+        if pu.positive.log_weights is not None or pu.unlabeled.log_weights is not None:
+            raise ValueError("NNPUClassifier takes no weights: random batches cannot count them. Repeat the rows.")
+        self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
         rng = check_random_state(self.random_state)
         self.scaler_ = None
         if self.standardize:
@@ -249,12 +254,7 @@ def _check_number(name: str, value: object, accepted: str, accepts: Callable[[fl
 
 def _split(pu: PUSample, rng: np.random.RandomState) -> tuple[PUSample, PUSample]:
     """A random 80 % of each sample to train on, and the other 20 %; at least one row of each on either side."""
-    kept, held = [], []
-    for sample in (pu.positive, pu.unlabeled):
-        n_held = int(np.ceil(VALIDATION_SHARE * len(sample)))
-        order = rng.permutation(len(sample))
-        held.append(order[:n_held])
-        kept.append(order[n_held:])
+    kept, held = zip(*(random_split(len(sample), rng) for sample in (pu.positive, pu.unlabeled)), strict=True)
     return pu.take(*kept), pu.take(*held)
 
 

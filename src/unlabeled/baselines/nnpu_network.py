@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 
 #: Losses of the margin z = y g(x), by the names users write.
 LOSSES: dict[str, Callable[[Tensor], Tensor]] = {

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from sklearn.utils import check_array
 
+from unlabeled.arrays import FloatArray
 from unlabeled.bounds.complexity import gram
 from unlabeled.bounds.ranges import check
-from unlabeled.kernels import FloatArray, Kernel
+from unlabeled.kernels import Kernel
 
 
 def approximation_error(

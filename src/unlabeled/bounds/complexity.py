@@ -14,8 +14,9 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array, check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.bounds.ranges import check
-from unlabeled.kernels import FloatArray, Kernel, as_kernel
+from unlabeled.kernels import Kernel, as_kernel
 
 #: Rows of the Gram matrix held at once.
 _CHUNK = 1000

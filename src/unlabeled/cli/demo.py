@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import typer
 
-from unlabeled.atomic import atomic_file
 from unlabeled.cli import options
 from unlabeled.cli.failures import OutputError, check_output
 from unlabeled.cli.output import say
+from unlabeled.files import written_whole
 
 N_CUSTOMERS = 2_000
 PRIOR = 0.1
@@ -45,7 +45,7 @@ def demo(
     table, truth = make_customers()
     for path, frame in ((customers, table), (answers, truth)):
         check_output(path, force=force)
-        with atomic_file(path) as part:
+        with written_whole(path) as part:
             frame.write_csv(part)
     say("Written", f"{customers}: {len(table):,} customers, {int(table['known_fraud'].sum())} known frauds")
     say("", f"{answers}: who is fraudulent in truth, to check against")

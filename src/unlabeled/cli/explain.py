@@ -6,15 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from unlabeled.classifier import WMMDClassifier
+from unlabeled.arrays import FloatArray
 from unlabeled.cli import options
-from unlabeled.cli.kernel_shares import ProbablePositives, explain_score, n_for_half
-from unlabeled.cli.learned_score import nearest_in_score
-from unlabeled.cli.methods import scoring_parts
 from unlabeled.cli.output import say, say_json, show_table
 from unlabeled.cli.predict import load_table_model
-from unlabeled.kernels import FloatArray
-from unlabeled.score_classifier import ScoreWMMDClassifier
+from unlabeled.explanations import DistanceReasons, Explanation, LearnedReasons, Reasons, Shares
+from unlabeled.explanations import explain as explain_row
+from unlabeled.explanations.learned_score import Nearest
 from unlabeled.tables import Table, TableError, TableModel, feature_columns
 
 _SHOWN = 5
@@ -52,39 +50,28 @@ def explain(
     if frame is None:
         raise TableError(f"{table} has fewer than {row:,} rows.")
     features, _ = fitted.features(frame)
-    answer = {"row": row} | _decision(fitted, features) | _reasons(fitted, features)
+    answer = _answer(row, explain_row(fitted.classifier, features), fitted)
     say_json(answer) if as_json else _report(answer)
 
 
-def _decision(model: TableModel, features: FloatArray) -> dict[str, Any]:
-    decision, threshold = float(model.classifier.decision_function(features)[0]), float(model.classifier.threshold_)
-    return {"log_ratio": decision + threshold, "threshold": threshold, "flagged": decision > 0}
+def _answer(row: int, found: Explanation, model: TableModel) -> dict[str, Any]:
+    """An explanation in the words of the table: rows counted from 1, columns by name."""
+    answer = {"row": row, "log_ratio": found.score, "threshold": found.threshold, "flagged": found.flagged}
+    return answer | {"scores": [_reasons(reasons, model) for reasons in found.reasons]}
 
 
-def _reasons(model: TableModel, features: FloatArray) -> dict[str, Any]:
-    """What each of the scores in use is made of, and what it adds to the log ratio of the row."""
-    found = []
-    for part, weight in scoring_parts(model.classifier):
-        if isinstance(part, WMMDClassifier):
-            reasons = {"by": "distances"} | _exact_reasons(model, part, features, weight)
-        elif isinstance(part, ScoreWMMDClassifier):
-            reasons = {"by": "learned score"} | _learned_reasons(model, part, features, weight)
-        else:
-            raise TableError(f"Scores of {type(part).__name__} are not explained; fit with --method wmmd or score.")
-        found.append(reasons)
-    return {"scores": found}
+def _reasons(reasons: Reasons, model: TableModel) -> dict[str, Any]:
+    found: dict[str, Any] = {"by": reasons.by, "adds": reasons.adds}
+    if isinstance(reasons.made_of, DistanceReasons):
+        return found | _exact_reasons(reasons.made_of, reasons.weight, model)
+    return found | _learned_reasons(reasons.made_of, reasons.weight, model)
 
 
-def _exact_reasons(model: TableModel, part: WMMDClassifier, features: FloatArray, weight: float) -> dict[str, Any]:
-    found = explain_score(part, features)
-    rows = {
-        "positives": _deciding(found.positive_shares, model.positive_rows),
-        "unlabeled": _deciding(found.unlabeled_shares, model.unlabeled_rows),
-    }
+def _exact_reasons(found: DistanceReasons, weight: float, model: TableModel) -> dict[str, Any]:
+    rows = {"positives": _deciding(found.positive), "unlabeled": _deciding(found.unlabeled)}
     if found.probable is not None:
-        rows["probable"] = _deciding_probable(found.probable, model)
+        rows["probable"] = _deciding(found.probable)
     return {
-        "adds": weight * found.score,
         "because": _EXACT,
         "rows": rows,
         "parts": _by_column(weight * found.by_feature, model),
@@ -92,43 +79,30 @@ def _exact_reasons(model: TableModel, part: WMMDClassifier, features: FloatArray
     }
 
 
-def _deciding(shares: FloatArray, numbers: Any) -> dict[str, Any]:
+def _deciding(shares: Shares) -> dict[str, Any]:
     """The rows with the largest shares, and how many make up half of the mean."""
-    order = (-shares).argsort(kind="stable")[:_SHOWN]
-    first = [{"row": int(numbers[place]), "share": float(shares[place])} for place in order]
-    return {"n_for_half": n_for_half(shares), "first": first}
-
-
-def _deciding_probable(probable: ProbablePositives, model: TableModel) -> dict[str, Any]:
-    is_labelled = probable.positive >= 0
-    numbers = [
-        model.positive_rows[positive] if labelled else model.unlabeled_rows[unlabeled]
-        for labelled, positive, unlabeled in zip(is_labelled, probable.positive, probable.unlabeled, strict=True)
+    largest = shares.largest(_SHOWN)
+    first = [
+        {"row": int(number) + 1, "share": float(share)}
+        for number, share in zip(largest.rows, largest.shares, strict=True)
     ]
-    found = _deciding(probable.shares, numbers)
-    order = (-probable.shares).argsort(kind="stable")[:_SHOWN]
-    for entry, place in zip(found["first"], order, strict=True):
-        entry["probability"] = float(probable.probabilities[place])
-    return found
+    if largest.probabilities is not None:
+        for entry, probability in zip(first, largest.probabilities, strict=True):
+            entry["probability"] = float(probability)
+    return {"n_for_half": shares.n_for_half, "first": first}
 
 
-def _learned_reasons(
-    model: TableModel, part: ScoreWMMDClassifier, features: FloatArray, weight: float
-) -> dict[str, Any]:
-    score = float(part.score_samples(features)[0])
-    nearest = nearest_in_score(part, score, _SHOWN)
-    numbers = {"positives": model.positive_rows, "unlabeled": model.unlabeled_rows}
-    rows = {
-        name: [{"row": int(numbers[name][place]), "log_ratio": weight * near} for place, near in found]
-        for name, found in nearest.items()
-    }
-    weights = getattr(part, "feature_importances_", None)
+def _learned_reasons(found: LearnedReasons, weight: float, model: TableModel) -> dict[str, Any]:
     return {
-        "adds": weight * score,
         "because": _LEARNED,
-        "nearest": rows,
-        "importances": None if weights is None else _by_column(weights, model),
+        "nearest": {"positives": _nearest(found.positive, weight), "unlabeled": _nearest(found.unlabeled, weight)},
+        "importances": None if found.importances is None else _by_column(found.importances, model),
     }
+
+
+def _nearest(near: Nearest, weight: float) -> list[dict[str, Any]]:
+    first = zip(near.rows[:_SHOWN], near.scores[:_SHOWN], strict=True)
+    return [{"row": int(number) + 1, "log_ratio": weight * float(score)} for number, score in first]
 
 
 def _by_column(values: FloatArray, model: TableModel) -> dict[str, float]:

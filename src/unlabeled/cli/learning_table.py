@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.tables import Columns, Labels, Table, TableError, encode, find_columns, find_labels
 from unlabeled.tables.labels import check_column
 

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from unlabeled.atomic import atomic_file
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
 from unlabeled.cli.output import progress, say, say_json, show_table
+from unlabeled.files import written_whole
 from unlabeled.saving import ModelFileError, load
 from unlabeled.tables import Notices, Table, TableError, TableModel, rows_a_batch
 from unlabeled.tables.labels import is_labelled
@@ -23,7 +23,7 @@ from unlabeled.tables.writing import check_suffix, text_writer, writer
 
 TOP_SHOWN = 10
 #: Columns of the output, beside those of the table that name rows.
-OUTPUT_COLUMNS = ("rank", "row", "score", "probability", "flagged", "known")
+OUTPUT_COLUMNS = ("rank", "row", "margin", "probability", "flagged", "known")
 
 
 def predict(
@@ -41,10 +41,10 @@ def predict(
 ) -> None:
     """Score the rows of a table. Columns are found by name; their order, and other columns, do not matter.
 
-    Writes the row's number in the table, columns that name rows, a score (above 0: flagged), a probability, whether it
-    is flagged, and, if the table has the label column, whether it is a known positive: in the order of the table, or
-    from the highest score down with --top. The table is read in batches: its size does not matter. Without --out the
-    highest scores are shown.
+    Writes the row's number in the table, columns that name rows, the margin (score less threshold; above 0: flagged), a
+    probability, whether it is flagged, and, if the table has the label column, whether it is a known positive: in the
+    order of the table, or from the largest margin down with --top. The table is read in batches: its size does not
+    matter. Without --out the highest are shown.
 
     For example:
 
@@ -101,7 +101,7 @@ class Summary:
 def scored_batches(
     model: TableModel, table: Table, summary: Summary, advance: Callable[[int], object] = lambda _n: None
 ) -> Iterator[pl.DataFrame]:
-    """Batches of row number, identifiers, score, probability, flag and label, in the order of the table."""
+    """Batches of row number, identifiers, margin, probability, flag and label, in the order of the table."""
     names = table.names()
     if not table.leaves_out_zeros:
         model.columns.check_present(names, str(table.path))
@@ -111,7 +111,7 @@ def scored_batches(
     renamed = [pl.col(name).alias(_output_name(name, identifiers)) for name in identifiers]
     n_read = len(names) if table.reads_all_columns else len(wanted)
     for batch in table.batches(wanted, rows_a_batch(max(model.classifier.n_features_in_, n_read))):
-        scores, notices = model.score(batch)
+        scores, notices = model.decide(batch)
         rows = pl.int_range(summary.n_rows + 1, summary.n_rows + len(batch) + 1, dtype=pl.Int64, eager=True)
         summary.n_rows += len(batch)
         summary.n_flagged += int(scores["flagged"].sum())
@@ -134,7 +134,7 @@ def _ranked(batches: Iterator[pl.DataFrame], top: int) -> pl.DataFrame:
     best: pl.DataFrame | None = None
     for batch in batches:
         together = batch if best is None else pl.concat([best, batch])
-        best = together.sort("score", descending=True, maintain_order=True).head(top)
+        best = together.sort("margin", descending=True, maintain_order=True).head(top)
     return pl.DataFrame() if best is None else best.with_row_index("rank", offset=1)
 
 
@@ -145,7 +145,7 @@ def _opened(out: Path) -> Iterator[Callable[[pl.DataFrame], None]]:
         yield text_writer(sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
-    with atomic_file(out) as part, writer(part, out.suffix) as write:
+    with written_whole(out) as part, writer(part, out.suffix) as write:
         yield write
 
 

@@ -7,10 +7,8 @@ from dataclasses import asdict
 from unlabeled.cli import options
 from unlabeled.cli.learning_table import read_learning_table
 from unlabeled.cli.output import collected_warnings, progress, say, say_json, show_table
-from unlabeled.cli.prior_estimate import ESTIMATORS, PriorEstimate, estimate_prior
-
-#: Estimators whose assumption (classes that hardly overlap) makes them come out too large otherwise.
-UPPER_BOUNDS = ("density", "elkan-noto")
+from unlabeled.priors import compare_priors
+from unlabeled.priors.comparison import UPPER_BOUNDS
 
 
 def prior(
@@ -24,26 +22,21 @@ def prior(
     drop: options.Drop = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Estimate the share of positives by every method at hand, and say whether they agree.
+    """Estimate the share of positives by every method there is, and say whether they agree.
 
     For example:
 
         unlabeled prior customers.parquet --label fraud
     """
-    found: dict[str, PriorEstimate] = {}
-    failed: dict[str, str] = {}
     with collected_warnings() as warned:
         learning = read_learning_table(
             table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
         )
         with progress("estimating") as advance:
-            for name in ESTIMATORS:
-                try:
-                    found[name] = estimate_prior(name, learning.features, learning.y, scenario)
-                except ValueError as error:
-                    failed[name] = str(error)
-                advance(1)
-    verdict = judge(found)
+            compared = compare_priors(
+                learning.features, learning.y, scenario=scenario, on_estimate=lambda _name: advance(1)
+            )
+    found, failed, verdict = compared.estimates, compared.failures, compared.verdict
     if as_json:
         estimates = {name: asdict(estimate) for name, estimate in found.items()}
         say_json({"estimates": estimates, "failed": failed, "verdict": verdict, "warnings": warned})
@@ -57,20 +50,6 @@ def prior(
     say("Verdict", verdict)
     for warning in warned:
         say("Warning", warning)
-
-
-def judge(found: dict[str, PriorEstimate]) -> str:
-    """Whether the estimates agree, in a sentence; upper bounds have no vote."""
-    votes = sorted(estimate.value for name, estimate in found.items() if name not in UPPER_BOUNDS)
-    if len(votes) < 2:
-        return "There are too few estimates to compare."
-    middle, spread = votes[len(votes) // 2], votes[-1] - votes[0]
-    of = f"{votes[0]:.3f} to {votes[-1]:.3f} ({', '.join(UPPER_BOUNDS)} set aside: upper bounds)"
-    if spread <= max(0.03, 0.25 * middle):
-        return f"The estimates agree: {of}."
-    if spread <= max(0.1, 0.6 * middle):
-        return f"The estimates agree roughly: {of}. Treat counts that follow from it as rough too."
-    return f"The estimates disagree: {of}. Use what you know of the matter: fit --prior X."
 
 
 def _kind(name: str) -> str:

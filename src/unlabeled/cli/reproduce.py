@@ -82,7 +82,7 @@ def reproduce(
         if retry_failed:
             results.forget_failures()
         _run_all(stages, results, jobs, memory, console)
-    from unlabeled.report import write_report  # noqa: PLC0415 (it loads matplotlib)
+    from unlabeled.experiments.pages import write_report  # noqa: PLC0415 (it loads matplotlib)
 
     for page in write_report(read_rows(path) if path.exists() else [], out):
         console.print(f"Written: {page}")

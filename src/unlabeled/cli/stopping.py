@@ -16,7 +16,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
-from unlabeled.atomic import remove_unfinished
+from unlabeled.files import remove_unfinished
 
 INTERRUPTED, TERMINATED = 130, 143
 STOPPED = "Stopped. No half-written file is left behind."

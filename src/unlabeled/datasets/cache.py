@@ -17,8 +17,8 @@ from typing import IO
 import numpy as np
 
 from unlabeled.datasets.folders import make_writable
-from unlabeled.datasets.partial import written_whole
 from unlabeled.datasets.text import DenseRows
+from unlabeled.files import written_whole
 
 #: Counted up when the meaning of an entry changes.
 _FORMAT = 1

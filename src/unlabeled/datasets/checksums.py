@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from unlabeled.datasets.folders import make_writable
-from unlabeled.datasets.partial import written_whole
+from unlabeled.files import written_whole
 
 
 def check_unchanged(path: Path, folders: Iterable[Path]) -> None:

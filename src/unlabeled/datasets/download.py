@@ -12,10 +12,10 @@ from urllib.request import urlopen
 from unlabeled.datasets import sources
 from unlabeled.datasets.checksums import check_download, record_beside, write_record
 from unlabeled.datasets.folders import DATA_HOME_VARIABLE, ENDINGS, make_writable
-from unlabeled.datasets.partial import written_whole
 from unlabeled.datasets.progress import progress
 from unlabeled.datasets.sources import Source
 from unlabeled.datasets.text import check_beginning
+from unlabeled.files import written_whole
 
 _READ_SIZE = 1 << 18
 _SECONDS_WITHOUT_DATA = 60

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.datasets.pu_data import PUData, RandomState, check_prior
-from unlabeled.kernels import FloatArray
 from unlabeled.samples import SCENARIOS, find_classes
 
 #: P(labelled | positive), one number for all rows or a function of the rows.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from unlabeled.arrays import FloatArray
 from unlabeled.datasets.pu_data import check_prior
-from unlabeled.kernels import FloatArray
 
 
 @dataclass(frozen=True)

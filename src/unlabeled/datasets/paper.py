@@ -8,11 +8,11 @@ from types import MappingProxyType
 
 import numpy as np
 
+from unlabeled.arrays import FloatArray
 from unlabeled.datasets.draw import Sizes, draw_pu
 from unlabeled.datasets.folders import Folder
 from unlabeled.datasets.libsvm import load_libsvm
 from unlabeled.datasets.pu_data import PUData, RandomState
-from unlabeled.kernels import FloatArray
 
 #: Where the files have fewer rows than the paper used, P gets at most this share of the positives.
 _LARGEST_SHARE_OF_P = 0.25

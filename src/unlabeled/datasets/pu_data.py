@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 
 RandomState = int | np.random.RandomState | None
 

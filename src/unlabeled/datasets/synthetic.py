@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.utils import check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.datasets.pu_data import PUData, RandomState, check_prior
-from unlabeled.kernels import FloatArray
 
 #: Draws rows from a class distribution: (n_rows, sign of the class, rng) -> (n_rows, n_features).
 _Draw = Callable[[int, int, np.random.RandomState], FloatArray]

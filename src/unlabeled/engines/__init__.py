@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from unlabeled.kernels import FloatArray, Kernel, as_gammas, as_kernel
+from unlabeled.arrays import FloatArray
+from unlabeled.kernels import Kernel, as_gammas, as_kernel
 
 __all__ = ["ENGINES", "log_kernel_sums", "select_engine"]
 

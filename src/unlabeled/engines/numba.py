@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from unlabeled.arrays import FloatArray
 from unlabeled.engines import tiles
 from unlabeled.engines.threads import n_threads, on_threads, one_blas_thread
-from unlabeled.kernels import FloatArray, Kernel
+from unlabeled.kernels import Kernel
 
 #: Jobs of fewer pairs are computed in float64.
 EXACT_PAIRS = 1_000_000
@@ -60,6 +62,20 @@ FLOAT64 = Precision(np.float64, limit=1e8, most=1e8, depth=1e6, least=0)
 
 
 @dataclass(frozen=True)
+class Loops:
+    """What this engine knows of a kernel.
+
+    ``tiled`` and ``direct`` compute sums by tiles and by differences, ``rounding`` tells how large the terms get that
+    tiles round, and ``precisions`` are those in which tiles may be tried.
+    """
+
+    tiled: Callable[..., tuple[FloatArray, np.ndarray]]
+    direct: Callable[[], Any]
+    rounding: Callable[..., tuple[FloatArray, FloatArray]]
+    precisions: tuple[Precision, ...]
+
+
+@dataclass(frozen=True)
 class Job:
     """What stays the same for all chunks of queries.
 
@@ -68,6 +84,7 @@ class Job:
 
     points: FloatArray
     kernel: Kernel
+    loops: Loops
     log_weights: FloatArray | None
     centre: FloatArray
     reach: float  # largest squared distance of a point from the centre
@@ -94,10 +111,10 @@ def log_sums(
     """Log kernel sums; see `unlabeled.engines.log_kernel_sums`."""
     centre = points.mean(axis=0, dtype=np.float64)
     reach = tiles.sq_norms(points, centre).max()
-    # In the inverse kernel the rounding of |z|^2 does not average out: no float32 for it.
-    exact = exact or kernel.name == "inverse" or len(queries) * len(points) < EXACT_PAIRS
-    precisions = (FLOAT64,) if exact else (FLOAT32, FLOAT64)
-    job = Job(points, kernel, log_weights, centre, reach, precisions, n_threads(n_jobs))
+    loops = _loops_of(kernel)
+    exact = exact or len(queries) * len(points) < EXACT_PAIRS
+    precisions = (FLOAT64,) if exact else loops.precisions
+    job = Job(points, kernel, loops, log_weights, centre, reach, precisions, n_threads(n_jobs))
     if own is None:
         own = np.full(len(queries), -1)
     compute = _best if _tiles_can(job, len(queries), gammas) else _direct
@@ -141,7 +158,7 @@ def _try(
     Beyond its limit, whether float32 suffices depends on the sum itself, so a few queries go ahead: a gamma that fails
     most of them is not tried on the others.
     """
-    amplitude, floor = _rounding(job, tiles.sq_norms(queries, job.centre), gammas, precision)
+    amplitude, floor = job.loops.rounding(job, tiles.sq_norms(queries, job.centre), gammas, precision)
     possible = left & (amplitude <= precision.most)
     if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit)).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
@@ -152,7 +169,7 @@ def _try(
     if not rows.any():
         return
     part = np.ix_(grid, rows)
-    found, in_range = _tiled(job, queries[rows], own[rows], gammas[grid], precision)
+    found, in_range = job.loops.tiled(job, queries[rows], own[rows], gammas[grid], precision)
     log_sum = found - job.log_top_weight
     with np.errstate(invalid="ignore"):  # where it is not in range
         exact = amplitude[part] <= precision.limit * np.exp(np.clip(log_sum, 0, 100) / 2)
@@ -161,28 +178,24 @@ def _try(
     left[part] &= ~done
 
 
-def _rounding(job: Job, norms: FloatArray, gammas: FloatArray, precision: Precision) -> tuple[FloatArray, FloatArray]:
-    """How large the rounded terms get, and the log sum below which that is not known (both (n_gammas, n_queries)).
+# --- tiles -----------------------------------------------------------------------------------------------------------
+#
+# For each kernel: log sums by tiles, and where they lost nothing to underflow; and how large the rounded terms get, and
+# the log sum below which that is not known. All are (n_gammas, n_queries).
 
-    For the RBF kernel a point with gamma |x|^2 > (sqrt(gamma |z|^2) + sqrt(depth))^2 is too far from z to matter.
-    """
-    sharpness = job.kernel.sharpness(gammas)[:, None]
-    near, far = sharpness * norms, sharpness * job.reach
-    if job.kernel.name == "inverse":
-        return near + far, np.full((len(gammas), len(norms)), -np.inf)
+
+def _rbf_rounding(
+    job: Job, norms: FloatArray, gammas: FloatArray, precision: Precision
+) -> tuple[FloatArray, FloatArray]:
+    """A point with gamma |x|^2 > (sqrt(gamma |z|^2) + sqrt(depth))^2 is too far from z to matter."""
+    near, far = gammas[:, None] * norms, gammas[:, None] * job.reach
     matters = (np.sqrt(near) + np.sqrt(precision.depth)) ** 2
     return near + np.minimum(far, matters), np.where(matters < far, 30 - precision.depth, -np.inf)
 
 
-# --- tiles -----------------------------------------------------------------------------------------------------------
-
-
-def _tiled(
+def _rbf_tiled(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, np.ndarray]:
-    """Log sums by tiles, and where they lost nothing to underflow (both (n_gammas, n_queries))."""
-    if job.kernel.name == "inverse":
-        return _inverse_tiled(job, queries, own, gammas, precision)
     found, in_range = np.empty((len(gammas), len(queries))), np.empty((len(gammas), len(queries)), dtype=bool)
     for powers, ladders in ladders_of(gammas).items():
         bases = np.array([base for base, _ in ladders])
@@ -210,6 +223,16 @@ def _rbf_loop(job: Job, powers: tuple[int, ...], scales: FloatArray, precision: 
         compiled(queries, points, weights, own, rounded, tops, sums)
 
     return loop
+
+
+def _inverse_rounding(
+    job: Job,
+    norms: FloatArray,
+    gammas: FloatArray,
+    precision: Precision,  # noqa: ARG001
+) -> tuple[FloatArray, FloatArray]:
+    amplitude = (norms + job.reach) / gammas[:, None]
+    return amplitude, np.full(amplitude.shape, -np.inf)
 
 
 def _inverse_tiled(
@@ -351,15 +374,15 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
     queries = queries.astype(np.float64)
     tops = np.full((len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
-    is_rbf = job.kernel.name == "rbf"
+    direct_sums = job.loops.direct()
     for rows in _chunks(len(job.points), job.points.shape[1]):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
         log_weights = np.zeros(points.shape[1]) if job.log_weights is None else job.log_weights[rows]
         own_here = np.where(own >= rows.start, own - rows.start, -1)
 
         def run(part: slice, points: Any = points, log_weights: Any = log_weights, own: Any = own_here) -> None:
-            partial = tops[:, part], sums[:, part]
-            tiles.direct_sums(queries[part], points, log_weights, own[part], is_rbf, gammas, *partial)
+            running = tops[:, part], sums[:, part]
+            direct_sums(queries[part], points, log_weights, own[part], gammas, *running)
 
         work = len(queries) * points.size
         n_threads = job.n_threads if work > SMALL_JOB else 1
@@ -368,6 +391,25 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
             pass
     with np.errstate(divide="ignore"):
         return tops + np.log(sums)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+#: By the names of `unlabeled.kernels`.
+LOOPS: dict[str, Loops] = {
+    "rbf": Loops(_rbf_tiled, partial(tiles.direct_sums, inverse=False), _rbf_rounding, (FLOAT32, FLOAT64)),
+    # The rounding of |z|^2 does not average out here: no float32.
+    "inverse": Loops(_inverse_tiled, partial(tiles.direct_sums, inverse=True), _inverse_rounding, (FLOAT64,)),
+}
+
+
+def _loops_of(kernel: Kernel) -> Loops:
+    if kernel.name not in LOOPS:
+        raise ValueError(
+            f"engine='numba' has no loops for the kernel {kernel.name!r}, only for {sorted(LOOPS)}; use "
+            "engine='reference'."
+        )
+    return LOOPS[kernel.name]
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from unlabeled.kernels import FloatArray, Kernel
+from unlabeled.arrays import FloatArray
+from unlabeled.kernels import Kernel
 
 #: Pairs times features held at once (8 bytes each).
 _CHUNK = 4_000_000

@@ -365,44 +365,47 @@ _LOG2E = 1 / math.log(2)
 
 
 @njit(fastmath={"contract"})
-def _log_kernel(is_rbf: bool, sq_dist: float, gamma: float) -> float:
-    return -gamma * sq_dist if is_rbf else -math.log1p(sq_dist / gamma)
+def _log_kernel(inverse: bool, sq_dist: float, gamma: float) -> float:
+    return -math.log1p(sq_dist / gamma) if inverse else -gamma * sq_dist
 
 
-@compiled(fastmath=_SUMS)
-def direct_sums(
-    queries: Any, points: Any, log_weights: Any, own: Any, is_rbf: bool, gammas: Any, tops: Any, sums: Any
-) -> None:
-    """Add to running log sums ``tops + log(sums)``, by differences in float64.
+@functools.cache
+def direct_sums(*, inverse: bool) -> Any:
+    """Compile what adds to running log sums ``tops + log(sums)``, by differences in float64, for a kernel."""
 
-    queries (n_queries, d), points (n_features, n_points) with the points along rows, log_weights (n_points,);
-    tops and sums (n_gammas, n_queries) hold the largest log term so far and the sum relative to it.
-    """
-    n_features, n_points = points.shape
-    width = min(512, n_points)
-    sq_dist, log_terms = np.empty(width), np.empty(width)
-    for i in range(len(queries)):
-        for first in range(0, n_points, width):
-            size = min(width, n_points - first)
-            sq_dist[:size] = 0
-            for k in range(n_features):
-                z = queries[i, k]
-                for j in range(size):
-                    difference = z - points[k, first + j]
-                    sq_dist[j] += difference * difference
-            for g in range(len(gammas)):
-                top = -np.inf
-                for j in range(size):
-                    log_terms[j] = _log_kernel(is_rbf, sq_dist[j], gammas[g]) + log_weights[first + j]
-                    if first + j == own[i]:
-                        log_terms[j] = -np.inf
-                    top = max(top, log_terms[j])
-                if top == -np.inf:
-                    continue
-                if top > tops[g, i]:
-                    sums[g, i] *= math.exp(tops[g, i] - top)
-                    tops[g, i] = top
-                total = 0.0
-                for j in range(size):
-                    total += exp2((log_terms[j] - tops[g, i]) * _LOG2E)
-                sums[g, i] += total
+    @compiled(fastmath=_SUMS)
+    def sums_by_differences(
+        queries: Any, points: Any, log_weights: Any, own: Any, gammas: Any, tops: Any, sums: Any
+    ) -> None:
+        # Shapes: queries (n_queries, d), points (n_features, n_points) with the points along rows, log_weights
+        # (n_points,); tops and sums (n_gammas, n_queries): the largest log term so far, and the sum relative to it.
+        n_features, n_points = points.shape
+        width = min(512, n_points)
+        sq_dist, log_terms = np.empty(width), np.empty(width)
+        for i in range(len(queries)):
+            for first in range(0, n_points, width):
+                size = min(width, n_points - first)
+                sq_dist[:size] = 0
+                for k in range(n_features):
+                    z = queries[i, k]
+                    for j in range(size):
+                        difference = z - points[k, first + j]
+                        sq_dist[j] += difference * difference
+                for g in range(len(gammas)):
+                    top = -np.inf
+                    for j in range(size):
+                        log_terms[j] = _log_kernel(inverse, sq_dist[j], gammas[g]) + log_weights[first + j]
+                        if first + j == own[i]:
+                            log_terms[j] = -np.inf
+                        top = max(top, log_terms[j])
+                    if top == -np.inf:
+                        continue
+                    if top > tops[g, i]:
+                        sums[g, i] *= math.exp(tops[g, i] - top)
+                        tops[g, i] = top
+                    total = 0.0
+                    for j in range(size):
+                        total += exp2((log_terms[j] - tops[g, i]) * _LOG2E)
+                    sums[g, i] += total
+
+    return sums_by_differences

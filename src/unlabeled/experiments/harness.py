@@ -15,10 +15,10 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from unlabeled import __version__
 from unlabeled.experiments.cell import Cell
 from unlabeled.results import ResultsFile, Row
 
@@ -184,7 +184,7 @@ def _row(
         row["failure"] = failure
     if seconds is not None:
         row["seconds"] = round(seconds, 4)
-    row["version"] = __version__
+    row["version"] = version("unlabeled")
     return row
 
 

@@ -13,14 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from unlabeled import (
-    ConvexPUClassifier,
-    ElkanNotoClassifier,
-    NNPUClassifier,
-    PUClassifier,
-    ScoreWMMDClassifier,
-    WMMDClassifier,
-)
+from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
+from unlabeled.classifiers import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.datasets import PUData
 from unlabeled.experiments.calibration import calibration_error
 

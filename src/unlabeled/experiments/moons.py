@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unlabeled import WMMDClassifier
+from unlabeled.classifiers import WMMDClassifier
 from unlabeled.datasets import make_two_moons
 from unlabeled.experiments.cell import Cell
 

@@ -13,10 +13,10 @@ from functools import cache
 import numpy as np
 
 from unlabeled import bounds
+from unlabeled.arrays import FloatArray
 from unlabeled.datasets import make_gaussians
 from unlabeled.experiments.cell import Cell
-from unlabeled.kernels import FloatArray
-from unlabeled.score import witness
+from unlabeled.scoring.witness import witness
 
 DATASET = "gaussians"
 GAMMA, PRIOR, TAU = 0.4, 0.5, 3.0

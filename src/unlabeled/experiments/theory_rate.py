@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unlabeled import bounds
+from unlabeled.arrays import FloatArray
 from unlabeled.engines import log_kernel_sums
 from unlabeled.experiments.cell import Cell
-from unlabeled.kernels import FloatArray
 
 DATASET = "margin"
 BOUNDARY, STEEP, FLAT = 0.4, 1.2, 0.5

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.samples import SCENARIOS, as_log_weights, find_classes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.metrics.averages import Averages, as_labels, as_scores
 
 

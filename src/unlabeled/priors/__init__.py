@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.auto import AutoPrior
 from unlabeled.priors.best_bin import BestBinPrior
+from unlabeled.priors.comparison import PriorComparison, PriorEstimate, compare
 from unlabeled.priors.dedpul import DedpulPrior
 from unlabeled.priors.density import DensityPrior, density_prior
 from unlabeled.priors.elkan_noto import ElkanNotoPrior
@@ -25,11 +30,18 @@ __all__ = [
     "DensityPrior",
     "ElkanNotoPrior",
     "KernelMeanPrior",
+    "PriorComparison",
+    "PriorEstimate",
     "PriorEstimator",
+    "ResolvedPrior",
     "ScarWarning",
+    "compare_priors",
     "density_prior",
     "resolve_prior",
 ]
+
+#: A prior of 0 has no threshold.
+_TINY = float(np.finfo(np.float64).tiny)
 
 #: The names users may write for ``prior``, and the estimator each stands for.
 PRIORS: dict[str, PriorEstimator] = {
@@ -43,12 +55,87 @@ PRIORS: dict[str, PriorEstimator] = {
 }
 
 
-def resolve_prior(prior: float | str | PriorEstimator, pu: PUSample) -> float:
-    """The prior as a number: as given, or as estimated from the samples by the estimator given or named."""
-    if isinstance(prior, Real) and not isinstance(prior, bool):
-        return check_prior(float(prior), pu)
-    estimate = as_prior_estimator(prior).set_params(scenario=pu.scenario).fit_sample(pu).prior_
-    return max(estimate, float(np.finfo(np.float64).tiny))  # a prior of 0 has no threshold
+def compare_priors(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    scenario: str = "case-control",
+    names: Iterable[str] | None = None,
+    on_estimate: Callable[[str], object] = lambda _name: None,
+) -> PriorComparison:
+    """Estimate the prior by several methods, and say whether they agree.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+        Two values: the larger marks labelled positives, the other unlabeled rows.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
+    names : names of `PRIORS`, optional
+        Only these.
+    on_estimate : callable, optional
+        Called with each name when it is done: some take seconds.
+
+    Returns
+    -------
+    comparison : PriorComparison
+        ``estimates`` by name, with intervals; ``failures`` by name; ``verdict``, a sentence.
+    """
+    chosen = [(name, as_prior_estimator(name)) for name in (PRIORS if names is None else names)]
+    return compare(chosen, X, y, scenario, on_estimate)
+
+
+class ResolvedPrior(NamedTuple):
+    """A prior as a number, and the fitted estimator that it is from; None where it was given."""
+
+    value: float
+    estimator: PriorEstimator | None
+
+
+def resolve_prior(
+    prior: float | str | PriorEstimator,
+    pu: PUSample,
+    scores: HonestScores | None = None,
+    *,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> ResolvedPrior:
+    """The prior as a number: as given, or as estimated by the estimator given or named.
+
+    Parameters
+    ----------
+    prior : float in (0, 1), name or prior estimator
+        What a user gave. An estimator is cloned.
+    pu : PUSample
+        The samples that it speaks of.
+    scores : HonestScores, optional
+        One honest score of a classifier. Estimators that read scores (``"auto"`` and ``"density"``) are given these;
+        all others, and these where there are none, make what they need from the rows.
+    engine, n_jobs
+        How an estimator that is named computes kernel sums; an instance has its own.
+    """
+    if _is_number(prior):
+        return ResolvedPrior(_check_number(float(prior), pu), None)
+    estimator = as_prior_estimator(prior).set_params(scenario=pu.scenario)
+    if isinstance(prior, str) and "engine" in estimator.get_params():
+        estimator.set_params(engine=engine, n_jobs=n_jobs)
+    read = scores is not None and estimator.reads_scores
+    fitted = estimator.fit_scores(scores) if read and scores is not None else estimator.fit_sample(pu)
+    return ResolvedPrior(max(fitted.prior_, _TINY), fitted)
+
+
+def check_prior(prior: float | str | PriorEstimator, pu: PUSample) -> None:
+    """Refuse what cannot be the prior of these samples, before any work is done."""
+    if _is_number(prior):
+        _check_number(float(prior), pu)
+    else:
+        as_prior_estimator(prior)
+
+
+def reads_scores(prior: float | str | PriorEstimator) -> bool:
+    """Whether a classifier that has honest scores should estimate this prior from them."""
+    return not _is_number(prior) and as_prior_estimator(prior).reads_scores
 
 
 def as_prior_estimator(prior: object) -> PriorEstimator:
@@ -60,8 +147,11 @@ def as_prior_estimator(prior: object) -> PriorEstimator:
     raise ValueError(f"prior={prior!r} is not known; use a number in (0, 1), one of {sorted(PRIORS)}, or an estimator.")
 
 
-def check_prior(prior: float, pu: PUSample) -> float:
-    """Refuse a number that cannot be the prior of these samples."""
+def _is_number(prior: object) -> bool:
+    return isinstance(prior, Real) and not isinstance(prior, bool)
+
+
+def _check_number(prior: float, pu: PUSample) -> float:
     if not 0 < prior < 1:
         raise ValueError(f"prior must lie strictly between 0 and 1, or be one of {sorted(PRIORS)}; got {prior!r}.")
     if prior < pu.labelled_share:

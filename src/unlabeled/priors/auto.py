@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Self
 
+from unlabeled.deciding.rank_logistic import expected_prior
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.best_bin import best_bin
-from unlabeled.priors.scar import warn_unless_scar
 from unlabeled.priors.score_based import ScorePrior
-from unlabeled.priors.scores import Scores
-from unlabeled.rank_logistic import expected_prior
 
 #: The curve counts as much as so many positives.
 WEIGHT_OF_CURVE = 20.0
@@ -24,38 +22,48 @@ class AutoPrior(ScorePrior):
     them its bin is nearly all of them. A logistic curve in the rank of the score uses every positive; its prior is the
     mean over its likelihood. The estimate is the mean of the two, the curve weighing as much as 20 positives: it is
     forgotten as their number grows.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
+    n_folds : int, default=5
+        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
+    max_evaluations : int or None, default=20000
+        The most rows of each sample that the WMMD scores. All stay in the sums.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums of the WMMD are computed.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums.
+    random_state : int, RandomState or None, default=0
+        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+
+    Attributes
+    ----------
+    prior_ : float
+        P(y = 1) in the population.
+    honest_scores_ : HonestScores
+        Scores of both samples.
     """
 
-    __doc__ += (ScorePrior.__doc__ or "").split("Estimates the prior from scores.")[-1]
+    @property
+    def reads_scores(self) -> bool:
+        """Whether a classifier should give it its own honest scores: unless it was given a classifier to score by."""
+        return self.estimator is None
 
-    def fit_scores(self, scores: Scores, labelled_share: float = 0.0) -> Self:
-        """Estimate the prior from honest scores that are at hand; `interval` then works as after `fit`.
-
-        Parameters
-        ----------
-        scores : Scores
-            Of the positives and the unlabeled rows.
-        labelled_share : float, default=0
-            Share of the population that is labelled: 0 in the case-control scenario.
-        """
-        self.labelled_share_ = labelled_share
-        self.scores_ = scores
-        warn_unless_scar(scores)
-        self.prior_ = float(self._to_population(self._share(scores)))
-        return self
-
-    def _share(self, scores: Scores) -> float:
-        scored = scores.against()
-        weight = scored.n_positive / (scored.n_positive + WEIGHT_OF_CURVE)
-        return weight * _bolder_best_bin(scores) + (1 - weight) * expected_prior(scored)
+    def _share(self, scores: HonestScores) -> float:
+        weight = scores.n_positive / (scores.n_positive + WEIGHT_OF_CURVE)
+        return weight * _bolder_best_bin(scores) + (1 - weight) * expected_prior(scores.against_unlabeled())
 
 
-def _bolder_best_bin(scores: Scores) -> float:
+def _bolder_best_bin(scores: HonestScores) -> float:
     """The best bin with a confidence term that falls like n^-0.8 and not n^-0.5 where positives are many.
 
     It was made to hold for all bins at once, and prefers a large bin with some negatives to a small one with none long
     after the small one has enough rows. More weight on every row narrows it and changes nothing else.
     """
-    factor = max(1.0, float(scores.positive_weights.sum()) / CAREFUL_UP_TO) ** 0.6
+    factor = max(1.0, scores.n_positive / CAREFUL_UP_TO) ** 0.6
     weights = factor * scores.positive_weights, factor * scores.unlabeled_weights
     return best_bin(replace(scores, positive_weights=weights[0], unlabeled_weights=weights[1]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
-from unlabeled.priors.scores import Scores
 
 #: Garg et al.'s constants: the slack on the confidence term, and one less its level.
 SLACK, DELTA = 0.01, 0.1
@@ -19,15 +19,37 @@ class BestBinPrior(ScorePrior):
     positives among the latter is at most q_u(c) / q_p(c), with equality where only positives score so high. The
     estimate is that ratio at the threshold where its upper confidence bound is smallest: high enough for a pure bin,
     low enough for a large one.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or None, default=None
+        Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
+    n_folds : int, default=5
+        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
+    max_evaluations : int or None, default=20000
+        The most rows of each sample that the WMMD scores. All stay in the sums.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums of the WMMD are computed.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums.
+    random_state : int, RandomState or None, default=0
+        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+
+    Attributes
+    ----------
+    prior_ : float
+        P(y = 1) in the population.
+    honest_scores_ : HonestScores
+        Scores of both samples.
     """
 
-    __doc__ += (ScorePrior.__doc__ or "").split("Estimates the prior from scores.")[-1]
-
-    def _share(self, scores: Scores) -> float:
+    def _share(self, scores: HonestScores) -> float:
         return best_bin(scores)
 
 
-def best_bin(scores: Scores) -> float:
+def best_bin(scores: HonestScores) -> float:
     """Share of positives among the unlabeled rows by the best bin."""
     thresholds = np.unique(scores.positive)
     above_p = _share_above(scores.positive, scores.positive_weights, thresholds)

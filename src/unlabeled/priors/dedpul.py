@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from unlabeled.engines import log_kernel_sums
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
-from unlabeled.priors.scores import Scores
+from unlabeled.samples import Sample
+from unlabeled.scoring.ratio import Kernels
 
 N_GRID = 512
 #: Where no unlabeled row is near, the ratio is as good as infinite.
@@ -41,7 +42,11 @@ class DedpulPrior(ScorePrior):
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     max_evaluations : int or None, default=20000
-        At most so many rows of each sample are scored by the WMMD. All stay in the sums.
+        The most rows of each sample that the WMMD scores. All stay in the sums.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums of the WMMD and of the densities are computed.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums.
     random_state : int, RandomState or None, default=0
         For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
 
@@ -49,8 +54,8 @@ class DedpulPrior(ScorePrior):
     ----------
     prior_ : float
         P(y = 1) in the population.
-    scores_ : Scores
-        The honest scores of both samples.
+    honest_scores_ : HonestScores
+        Scores of both samples.
 
     Notes
     -----
@@ -79,21 +84,29 @@ class DedpulPrior(ScorePrior):
         n_folds: int = 5,
         scenario: str = "case-control",
         max_evaluations: int | None = 20_000,
+        engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         super().__init__(
-            estimator, n_folds=n_folds, scenario=scenario, max_evaluations=max_evaluations, random_state=random_state
+            estimator,
+            n_folds=n_folds,
+            scenario=scenario,
+            max_evaluations=max_evaluations,
+            engine=engine,
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
         self.method = method
         self.eta = eta
 
-    def _share(self, scores: Scores) -> float:
+    def _share(self, scores: HonestScores) -> float:
         if self.method not in {"em", "ratio"}:
             raise ValueError(f"method={self.method!r} is not known; use 'ratio' or 'em'.")
         if not 0 < self.eta < 1:
             raise ValueError(f"eta must lie strictly between 0 and 1; got {self.eta!r}.")
-        weights = scores.unlabeled_weights / scores.unlabeled_weights.sum()
-        ratio = density_ratio(scores)
+        weights = scores.unlabeled_weights / scores.n_unlabeled
+        ratio = density_ratio(scores, self.engine, self.n_jobs)
         integral = ratio @ weights  # f_p is a density: its integral is the mean of the ratio over the unlabeled rows
         if integral < SMALLEST_INTEGRAL:
             return 0.0
@@ -118,10 +131,10 @@ def _fixed_point(ratio: FloatArray, weights: FloatArray) -> float:
     return share
 
 
-def density_ratio(scores: Scores) -> FloatArray:
+def density_ratio(scores: HonestScores, engine: str = "auto", n_jobs: int | None = None) -> FloatArray:
     """f_p / f_u at each unlabeled score, not falling in the score.
 
-    Scores are turned into ranks first, so that f_u is nearly flat and one bandwidth fits all of it.
+    HonestScores are turned into ranks first, so that f_u is nearly flat and one bandwidth fits all of it.
     """
     ranks = _weighted_ranks(
         np.concatenate([scores.positive, scores.unlabeled]),
@@ -131,7 +144,7 @@ def density_ratio(scores: Scores) -> FloatArray:
     n_positive = len(scores.positive)
     grid = np.linspace(0, 1, N_GRID)
     densities = [
-        _density(grid, ranks[part], weights)
+        _density(grid, ranks[part], weights, engine, n_jobs)
         for part, weights in (
             (slice(None, n_positive), scores.positive_weights),
             (slice(n_positive, None), scores.unlabeled_weights),
@@ -149,12 +162,10 @@ def _weighted_ranks(values: FloatArray, weights: FloatArray, rounding: float) ->
     return np.asarray(((upper - (of_place - 1) / 2) / (upper[-1] + 1))[place])
 
 
-def _density(grid: FloatArray, points: FloatArray, weights: FloatArray) -> FloatArray:
+def _density(grid: FloatArray, points: FloatArray, weights: FloatArray, engine: str, n_jobs: int | None) -> FloatArray:
     """Log density on [0, 1] by a Gaussian kernel, the mass beyond each end folded back."""
     spread = np.sqrt(np.average((points - np.average(points, weights=weights)) ** 2, weights=weights))
     bandwidth = max(1.06 * spread * weights.sum() ** -0.2, 1e-3)
-    folded = np.concatenate([-points, points, 2 - points])[:, None]
-    log_sums = log_kernel_sums(
-        grid[:, None], folded, "rbf", 1 / (2 * bandwidth**2), log_weights=np.log(np.tile(weights, 3))
-    )
-    return log_sums[0] - np.log(weights.sum())
+    folded = Sample(np.concatenate([-points, points, 2 - points])[:, None], np.log(np.tile(weights, 3)))
+    kernels = Kernels("rbf", np.array([1 / (2 * bandwidth**2)]), engine, n_jobs)
+    return kernels.log_sums(grid[:, None], folded)[0] - np.log(weights.sum())

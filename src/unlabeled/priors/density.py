@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Self
 
-from unlabeled.kernels import PAPER_GAMMAS, FloatArray, Kernel, as_gammas
-from unlabeled.priors.estimator import check_max_evaluations
+import numpy as np
+from sklearn.utils import check_random_state
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.kernels import PAPER_GAMMAS, RBF, Kernel, as_gammas, as_kernel
+from unlabeled.priors.estimator import check_max_evaluations, redrawn_interval
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
-from unlabeled.score import Kernels
-from unlabeled.selection import loo_scores, misclassification_risks
+from unlabeled.scoring.ratio import Kernels
+from unlabeled.scoring.selection import loo_scores, misclassification_risks
 
 
 class DensityPrior(RowPrior):
@@ -25,7 +30,11 @@ class DensityPrior(RowPrior):
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     max_evaluations : int or None, default=20000
-        At most so many rows of each sample are scored. All stay in the sums.
+        The most rows of each sample that are scored. All stay in the sums.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums are computed.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums.
     random_state : int, RandomState or None, default=0
 
     Attributes
@@ -33,7 +42,12 @@ class DensityPrior(RowPrior):
     prior_ : float
         P(y = 1) in the population.
     gamma_ : float
-        The gamma it was read at.
+        The gamma it was read at; not there after `fit_scores`.
+
+    Notes
+    -----
+    As ``prior`` of a classifier that has scores of its own, and unless it was given a kernel or gammas, it reads these
+    scores (`fit_scores`), as in the paper.
     """
 
     def __init__(
@@ -44,6 +58,8 @@ class DensityPrior(RowPrior):
         eta: float = 0.1,
         scenario: str = "case-control",
         max_evaluations: int | None = 20_000,
+        engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.kernel = kernel
@@ -51,12 +67,49 @@ class DensityPrior(RowPrior):
         self.eta = eta
         self.scenario = scenario
         self.max_evaluations = max_evaluations
+        self.engine = engine
+        self.n_jobs = n_jobs
         self.random_state = random_state
+
+    @property
+    def reads_scores(self) -> bool:
+        """Whether a classifier should give it its own honest scores: unless it was given a kernel or gammas."""
+        return as_kernel(self.kernel) == RBF() and np.array_equal(self.gamma, PAPER_GAMMAS)
+
+    def fit_scores(self, scores: HonestScores) -> Self:
+        """Estimate the prior from honest scores against the population that a classifier has already."""
+        self._scores: HonestScores | None = scores
+        self.labelled_share_ = scores.labelled_share
+        self.prior_ = self._of_scores(scores)
+        return self
+
+    def interval(self, level: float = 0.95, n_draws: int = 40) -> tuple[float, float]:
+        """Interval of the prior: by estimates from random halves of both samples, or after `fit_scores` redrawn scores.
+
+        It tells the noise of the estimate and not its bias; see `RowPrior.interval`.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        n_draws : int, default=40
+            How many halves, or how often scores are redrawn.
+        """
+        scores: HonestScores | None = getattr(self, "_scores", None)
+        if scores is None:
+            return super().interval(level, n_draws)
+        return redrawn_interval(self._of_scores, scores, level, n_draws, check_random_state(self.random_state))
+
+    def _of_scores(self, scores: HonestScores) -> float:
+        return max(float(density_prior(scores.positive, scores.positive_weights, self.eta)[0]), scores.labelled_share)
+
+    def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+        self._scores = None
+        return super()._unlabeled_share(pu, rng)
 
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         check_max_evaluations(self.max_evaluations)
         gammas = as_gammas(self.gamma)
-        scores = loo_scores(pu, Kernels(self.kernel, gammas), self.max_evaluations, rng)
+        scores = loo_scores(pu, Kernels(self.kernel, gammas, self.engine, self.n_jobs), self.max_evaluations, rng)
         priors = np.maximum(density_prior(scores.positive, scores.positive_weights, self.eta), pu.labelled_share)
         best = int(np.argmin(misclassification_risks(scores, priors)))
         self.gamma_ = float(gammas[best])

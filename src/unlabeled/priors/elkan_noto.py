@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unlabeled.priors.cross_fitting import Table, check_n_folds, held_out_scores
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
-from unlabeled.priors.scores import Scores
 from unlabeled.samples import PUSample
+from unlabeled.scoring.cross_fitting import Pool, check_n_folds, held_out_scores
 
 ESTIMATES = ("e1", "e2", "e3")
 
@@ -48,7 +48,7 @@ class ElkanNotoPrior(ScorePrior):
         P(y = 1) in the population.
     c_ : float
         Share of labelled rows among the positives of P and U together.
-    scores_ : Scores
+    honest_scores_ : HonestScores
         The out-of-fold log odds of both samples.
     """
 
@@ -64,7 +64,7 @@ class ElkanNotoPrior(ScorePrior):
         super().__init__(estimator, n_folds=n_folds, scenario=scenario, random_state=random_state)
         self.estimates = estimates
 
-    def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> Scores:  # noqa: ARG002
+    def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> HonestScores:  # noqa: ARG002
         if self.estimates not in ESTIMATES:
             raise ValueError(f"estimates={self.estimates!r} is not known; use one of {list(ESTIMATES)}.")
         model = make_pipeline(StandardScaler(), LogisticRegression()) if self.estimator is None else self.estimator
@@ -73,32 +73,34 @@ class ElkanNotoPrior(ScorePrior):
                 f"{type(model).__name__} has no predict_proba, which this method needs; use a classifier that has it, "
                 "or wrap it in sklearn's CalibratedClassifierCV."
             )
-        scores = held_out_scores(model, Table.of(pu).folds(check_n_folds(self.n_folds)))
+        pool = Pool.of(pu)
+        return held_out_scores(model, pool, pool.folds(check_n_folds(self.n_folds)))
+
+    def _read(self, scores: HonestScores) -> float:
         self.c_ = label_frequency(scores, self.estimates)
-        return scores
+        return super()._read(scores)
 
-    def _share(self, scores: Scores) -> float:
+    def _share(self, scores: HonestScores) -> float:
         c = label_frequency(scores, self.estimates)
-        return min(1.0, float(scores.positive_weights.sum() * (1 - c) / c / scores.unlabeled_weights.sum()))
+        return min(1.0, scores.n_positive * (1 - c) / c / scores.n_unlabeled)
 
 
-def label_frequency(scores: Scores, estimates: str) -> float:
+def label_frequency(scores: HonestScores, estimates: str) -> float:
     """P(labelled | positive) in the table, from out-of-fold log odds of being labelled.
 
     It is no smaller than the labelled share of the table: that would say that there are more positives than rows.
     """
-    n_labelled, n_unlabeled = scores.positive_weights.sum(), scores.unlabeled_weights.sum()
     estimate = np.nan_to_num(elkan_noto_estimate(scores, estimates))
-    return float(np.clip(estimate, n_labelled / (n_labelled + n_unlabeled), 1))
+    return float(np.clip(estimate, scores.n_positive / (scores.n_positive + scores.n_unlabeled), 1))
 
 
-def elkan_noto_estimate(scores: Scores, name: str) -> float:
+def elkan_noto_estimate(scores: HonestScores, name: str) -> float:
     """Elkan and Noto's e1, e2 or e3 of P(labelled | positive) as they are; NaN where they are not defined."""
     of_positive, of_unlabeled = expit(scores.positive), expit(scores.unlabeled)
     if name == "e3":
         return float(max(of_positive.max(), of_unlabeled.max()))
     over_positive = float(of_positive @ scores.positive_weights)
     if name == "e1":
-        return over_positive / float(scores.positive_weights.sum())
+        return over_positive / scores.n_positive
     over_all = over_positive + float(of_unlabeled @ scores.unlabeled_weights)
     return over_positive / over_all if over_all > 0 else np.nan

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 
+from unlabeled.arrays import FloatArray
 from unlabeled.contract import PUInput
-from unlabeled.kernels import FloatArray
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample
 
 
@@ -29,24 +30,19 @@ class PriorEstimator(PUInput, BaseEstimator):
 
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Estimate the prior.
+    @property
+    def reads_scores(self) -> bool:
+        """Whether a classifier should give it its own honest scores (`fit_scores`) rather than rows (`fit_sample`)."""
+        return False
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Two values: the larger marks labelled positives, the other unlabeled rows.
-        sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
-        """
-        return self.fit_sample(self._pu_sample(X, y, sample_weight))
-
-    def fit_sample(self, pu: PUSample) -> Self:
-        """Estimate the prior from samples that are already separated."""
+    def _fit(self, pu: PUSample) -> Self:
         self.labelled_share_ = pu.labelled_share
         self.prior_ = float(self._to_population(self._unlabeled_share(pu, check_random_state(self.random_state))))
         return self
+
+    def fit_scores(self, scores: HonestScores) -> Self:
+        """Estimate the prior from honest scores that a classifier has already, where the method works on scores."""
+        raise NotImplementedError(f"{type(self).__name__} estimates the prior from rows: use fit.")
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Interval of the prior at a confidence level.
@@ -70,6 +66,19 @@ class PriorEstimator(PUInput, BaseEstimator):
     def _to_population(self, share: float | FloatArray) -> float | FloatArray:
         """From the share among unlabeled rows to the prior of the population."""
         return self.labelled_share_ + (1 - self.labelled_share_) * share
+
+
+def redrawn_interval(
+    estimate: Callable[[HonestScores], float],
+    scores: HonestScores,
+    level: float,
+    n_draws: int,
+    rng: np.random.RandomState,
+) -> tuple[float, float]:
+    """Percentile interval of an estimate from scores, over redrawn scores."""
+    estimates = [estimate(scores.resample(rng)) for _ in range(check_n_draws(n_draws))]
+    low, high = np.quantile(estimates, [(1 - check_level(level)) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def check_max_evaluations(max_evaluations: object) -> None:

@@ -11,10 +11,10 @@ from scipy.linalg.blas import ssymv
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.priors.row_based import RowPrior
-from unlabeled.priors.scores import median_sq_distance, standardised
 from unlabeled.samples import PUSample
+from unlabeled.scoring.scaling import median_sq_distance, standardised
 
 VARIANTS = ("km1", "km2")
 #: Bandwidths tried, in units of the median distance.
@@ -92,7 +92,8 @@ class KernelMeanPrior(RowPrior):
 
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         self._check_parameters()
-        sample = standardised(pu)
+        pu = pu.case_control().mapped(lambda rows: rows.astype(np.float64))
+        sample = standardised(pu).apply_to_samples(pu)
         if self.bandwidth is None:
             grid = np.sqrt(median_sq_distance(sample.unlabeled, rng)) * np.array(RELATIVE_BANDWIDTHS)
         else:

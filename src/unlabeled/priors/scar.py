@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv, gammaincc
 
-from unlabeled.kernels import FloatArray
-from unlabeled.priors.scores import Scores
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.scores import HonestScores
 
 #: How often, at most, the warning may come by chance.
 LEVEL = 1e-3
@@ -50,7 +50,7 @@ class Evidence:
     p_value: float  # how probable so few or fewer are, all regions tried taken into account
 
 
-def warn_unless_scar(scores: Scores) -> None:
+def warn_unless_scar(scores: HonestScores) -> None:
     """Warn where labels at random and as few as ``FEWEST_POSITIVES`` positives among the unlabeled rows do not agree.
 
     If labels are random and there are that many, the warning comes in at most ``LEVEL`` of all cases.
@@ -71,7 +71,7 @@ def warn_unless_scar(scores: Scores) -> None:
         )
 
 
-def evidence_against_scar(scores: Scores, n_positives: float) -> Evidence:
+def evidence_against_scar(scores: HonestScores, n_positives: float) -> Evidence:
     """How well labels at random and at least so many positives among the unlabeled rows agree with the scores."""
     order = np.argsort(-scores.positive)
     total = np.cumsum(scores.positive_weights[order])

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unlabeled.priors.cross_fitting import Table, check_can_score, check_n_folds, held_out_scores
-from unlabeled.priors.estimator import PriorEstimator, check_level, check_max_evaluations, check_n_draws
+from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
+from unlabeled.kernels import RBF
+from unlabeled.priors.estimator import PriorEstimator, check_max_evaluations, redrawn_interval
 from unlabeled.priors.scar import evidence_against_scar, warn_unless_scar
-from unlabeled.priors.scores import Scores, wmmd_scores
 from unlabeled.samples import PUSample
+from unlabeled.scoring.cross_fitting import Pool, check_can_score, check_n_folds, held_out_scores
+from unlabeled.scoring.ratio import Kernels
+from unlabeled.scoring.scaling import gamma_grid, standardised
+from unlabeled.scoring.selection import loo_scores
+
+#: Of the grid of gammas that all choices start from, those that are tried here: not the ends.
+GAMMAS = slice(1, 10)
 
 
-class ScorePrior(PriorEstimator):
+class ScorePrior(KeepsHonestScores, PriorEstimator):
     """Estimates the prior from scores.
 
     Parameters
@@ -27,7 +36,11 @@ class ScorePrior(PriorEstimator):
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     max_evaluations : int or None, default=20000
-        At most so many rows of each sample are scored by the WMMD. All stay in the sums.
+        The most rows of each sample that the WMMD scores. All stay in the sums.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums of the WMMD are computed.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums.
     random_state : int, RandomState or None, default=0
         For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
 
@@ -35,8 +48,8 @@ class ScorePrior(PriorEstimator):
     ----------
     prior_ : float
         P(y = 1) in the population.
-    scores_ : Scores
-        The honest scores of both samples.
+    honest_scores_ : HonestScores
+        Scores of both samples.
     """
 
     def __init__(
@@ -46,12 +59,16 @@ class ScorePrior(PriorEstimator):
         n_folds: int = 5,
         scenario: str = "case-control",
         max_evaluations: int | None = 20_000,
+        engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.estimator = estimator
         self.n_folds = n_folds
         self.scenario = scenario
         self.max_evaluations = max_evaluations
+        self.engine = engine
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def interval(self, level: float = 0.95, n_draws: int = 200) -> tuple[float, float]:
@@ -69,11 +86,10 @@ class ScorePrior(PriorEstimator):
             How often scores are redrawn.
         """
         check_is_fitted(self, "prior_")
-        check_level(level)
         rng = check_random_state(self.random_state)
-        shares = np.array([self._share(self.scores_.resample(rng)) for _ in range(check_n_draws(n_draws))])
-        low, high = np.quantile(self._to_population(shares), [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
+        return redrawn_interval(
+            lambda drawn: float(self._to_population(self._share(drawn))), self.honest_scores_, level, n_draws, rng
+        )
 
     def scar_p_value(self, prior: float) -> float:
         """How probable the scores are if labels were given completely at random and the prior is this or more.
@@ -89,21 +105,56 @@ class ScorePrior(PriorEstimator):
                 f"{prior!r}."
             )
         share = (prior - self.labelled_share_) / (1 - self.labelled_share_)
-        return evidence_against_scar(self.scores_, share * self.scores_.unlabeled_weights.sum()).p_value
+        return evidence_against_scar(self.honest_scores_, share * self.honest_scores_.n_unlabeled).p_value
+
+    def fit_scores(self, scores: HonestScores) -> Self:
+        """Estimate the prior from honest scores that a classifier has already; `interval` then works as after `fit`."""
+        self.labelled_share_ = scores.labelled_share
+        self.prior_ = float(self._to_population(self._read(scores)))
+        return self
 
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
-        self.scores_ = self._honest_scores(pu, rng)
-        warn_unless_scar(self.scores_)
-        return self._share(self.scores_)
+        return self._read(replace(self._honest_scores(pu, rng), labelled_share=pu.labelled_share))
 
-    def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> Scores:
+    def _read(self, scores: HonestScores) -> float:
+        """Keep the scores, and read off them the share of positives among the unlabeled rows."""
+        self.honest_scores_ = scores
+        warn_unless_scar(scores)
+        return self._share(scores)
+
+    def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> HonestScores:
         """Cross-fitted scores of the classifier, or leave-one-out WMMD scores where there is none."""
         check_max_evaluations(self.max_evaluations)
         if self.estimator is None:
-            return wmmd_scores(pu, self.max_evaluations, rng)
+            return wmmd_scores(pu, self.max_evaluations, rng, self.engine, self.n_jobs)
         check_can_score(self.estimator)
-        return held_out_scores(self.estimator, Table.of(pu).folds(check_n_folds(self.n_folds)))
+        pool = Pool.of(pu)
+        return held_out_scores(self.estimator, pool, pool.folds(check_n_folds(self.n_folds)))
 
-    def _share(self, scores: Scores) -> float:
+    def _share(self, scores: HonestScores) -> float:
         """Share of positives among the unlabeled rows, from scores."""
         raise NotImplementedError
+
+
+def wmmd_scores(
+    pu: PUSample,
+    max_evaluations: int | None,
+    rng: np.random.RandomState,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> HonestScores:
+    """Leave-one-out WMMD scores on standardised features, at the gamma that best ranks P above U.
+
+    The denominator is always the unlabeled sample alone: the estimators ask for the share among it.
+    """
+    pu = pu.case_control().mapped(lambda rows: rows.astype(np.float64))
+    scaled = standardised(pu).apply_to_samples(pu)
+    kernels = Kernels("rbf", gamma_grid(scaled, RBF(), rng)[GAMMAS], engine, n_jobs)
+    found = loo_scores(scaled, kernels, max_evaluations, rng)
+    weights = np.concatenate([found.positive_weights, found.unlabeled_weights])
+    labels = np.repeat([1, 0], [found.positive.shape[1], found.unlabeled.shape[1]])
+    areas = [
+        roc_auc_score(labels, scores, sample_weight=weights) for scores in np.hstack([found.positive, found.unlabeled])
+    ]
+    best = int(np.argmax(np.array(areas) > max(areas) - 1e-9))  # the widest kernel of those that rounding tells apart
+    return found.at(best)

@@ -24,7 +24,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 from sklearn.exceptions import InconsistentVersionWarning
 
-from unlabeled.atomic import atomic_file
+from unlabeled.files import written_whole
 from unlabeled.saving.header import Header, ModelFileError
 from unlabeled.saving.precision import compact
 from unlabeled.saving.trusted import TRUSTED, check_trees, parts_of, type_name
@@ -51,7 +51,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     archive = _archive(model)
     header = Header.of(model, archive)
-    with atomic_file(path) as part, part.open("wb") as file:
+    with written_whole(path) as part, part.open("wb") as file:
         file.write(header.to_bytes())
         file.write(archive)
 

@@ -9,8 +9,8 @@ from importlib.metadata import version
 from typing import Any, BinaryIO
 
 MAGIC = b"unlabeled model\n"
-#: Counts up when older readers could not understand a file.
-FORMAT = 1
+#: Counts up when older readers could not understand a file, or this one cannot understand older files.
+FORMAT = 2
 #: No header is longer; so much is read from a file that may be anything.
 LONGEST_HEADER = 4096
 _CHUNK = 1 << 20
@@ -52,6 +52,11 @@ class Header:
             raise ModelFileError(
                 f"{file.name} was written by a newer unlabeled, {found.get('unlabeled')} (format {found['format']}; "
                 f"this one reads up to {FORMAT}). Upgrade: pip install -U unlabeled."
+            )
+        if isinstance(found, dict) and isinstance(found.get("format"), int) and found["format"] < FORMAT:
+            raise ModelFileError(
+                f"{file.name} was written by an early unlabeled (format {found['format']}; this one reads {FORMAT}), "
+                "before the parts of a model had their present names. Fit the model again and save it."
             )
         if not isinstance(found, dict) or set(found) != {field.name for field in fields(cls)}:
             raise ModelFileError(f"{file.name} is damaged: its second line is not the header of a model.")

@@ -11,7 +11,8 @@ import numpy as np
 from unlabeled.kernels import as_gammas
 from unlabeled.samples import PUSample, Sample
 from unlabeled.saving.trusted import parts_of
-from unlabeled.score import Kernels, Witness, loo_log_scores
+from unlabeled.scoring.ratio import Kernels, loo_log_scores
+from unlabeled.scoring.witness import Witness
 
 #: Scores may move by so much; kernel sums themselves are exact to about that.
 TOLERANCE = 1e-6
@@ -29,7 +30,7 @@ def compact(model: Any) -> Any:
         if isinstance(getattr(part, "sample_", None), PUSample) and hasattr(part, "gamma_"):
             pu, rounded = part.sample_, as_float32(part.sample_)
             gammas = [part.gamma_, *(finished.gamma for finished in getattr(part, "rounds_", ()))]
-            in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part.kernel, gammas) else pu
+            in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part, gammas) else pu
         elif isinstance(part, Witness):
             in_place_of[id(part)] = part  # not worth a copy
     smaller = deepcopy(model, in_place_of)
@@ -45,15 +46,18 @@ def as_float32(pu: PUSample) -> PUSample:
 
 
 def _rounded(sample: Sample) -> Sample:
+    numbers = sample.numbers
+    if numbers is not None and numbers.max() <= np.iinfo(np.int32).max:
+        numbers = numbers.astype(np.int32)
     with np.errstate(over="ignore"):  # too large for float32: infinite, and then not the same scores
-        return replace(sample, rows=sample.rows.astype(np.float32))
+        return replace(sample, rows=sample.rows.astype(np.float32), numbers=numbers)
 
 
-def _scores_agree(pu: PUSample, rounded: PUSample, kernel: Any, gammas: list[float]) -> bool:
+def _scores_agree(pu: PUSample, rounded: PUSample, part: Any, gammas: list[float]) -> bool:
     """Whether leave-one-out scores of rows spread over both samples are the same with rounded rows, for each gamma."""
     if not all(np.isfinite(sample.rows).all() for sample in (rounded.positive, rounded.unlabeled)):
         return False
-    kernels = Kernels(kernel, as_gammas(gammas), exact=True)
+    kernels = Kernels(part.kernel, as_gammas(gammas), part.engine_, part.n_jobs, exact=True)
     probes = [
         np.unique(np.linspace(0, len(sample) - 1, N_PROBES).astype(int)) for sample in (pu.positive, pu.unlabeled)
     ]

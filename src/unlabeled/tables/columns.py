@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.tables.dates import date_pattern, read_dates
 from unlabeled.tables.formats import TableError
 

@@ -6,29 +6,25 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import polars as pl
 from sklearn.pipeline import Pipeline
 
-from unlabeled.kernels import FloatArray
+from unlabeled.arrays import FloatArray
 from unlabeled.tables.columns import Columns, Notices
 from unlabeled.tables.encoding import make_encoder
 
 
 @dataclass
 class TableModel:
-    """Columns, the fitted pipeline (encoder, classifier), how labels were read, and the row each training row was.
+    """Columns, the fitted pipeline (encoder, classifier), and how labels were read.
 
-    ``facts`` is what was estimated when it was fitted, for people to read. ``positive_rows`` and ``unlabeled_rows``
-    are row numbers of the training table, counted from 1, in the order of the classifier's samples.
+    ``facts`` is what was estimated when it was fitted, for people to read.
     """
 
     columns: Columns
     pipeline: Pipeline
     label: str
     positive: str
-    positive_rows: np.ndarray
-    unlabeled_rows: np.ndarray
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -47,15 +43,15 @@ class TableModel:
         matrix, notices = self.columns.matrix(frame)
         return self.pipeline[:-1].transform(matrix), notices
 
-    def score(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Notices]:
-        """Score, probability and decision of each row of a table, and what was strange in it."""
+    def decide(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Notices]:
+        """Margin (score less threshold), probability and decision of each row, and what was strange in the table."""
         features, notices = self.features(frame)
-        decision, probability = _decide(self.classifier, features)
-        return pl.DataFrame({"score": decision, "probability": probability, "flagged": decision > 0}), notices
+        margin, probability = _decide(self.classifier, features)
+        return pl.DataFrame({"margin": margin, "probability": probability, "flagged": margin > 0}), notices
 
 
 def _decide(classifier: Any, features: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Decision and probability of each row, from one pass over the rows where the classifier can."""
+    """Margin and probability of each row, from one pass over the rows where the classifier can."""
     if not hasattr(classifier, "probability_of_scores"):
         return classifier.decision_function(features), classifier.predict_proba(features)[:, 1]
     scores = classifier.score_samples(features)

@@ -1,0 +1,7 @@
+"""The classifiers of this library's own: a score, and the decisions that are read off it."""
+
+from unlabeled.classifiers.pu import PUClassifier
+from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
+from unlabeled.classifiers.wmmd import WMMDClassifier
+
+__all__ = ["PUClassifier", "ScoreWMMDClassifier", "WMMDClassifier"]

@@ -1,0 +1,189 @@
+"""Any classifier becomes a PU classifier: WMMD in the one-dimensional score that it learns."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.decision import ScoreDecisions
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.engines import select_engine
+from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
+from unlabeled.samples import PUSample
+from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of
+from unlabeled.scoring.one_dimension import ScoreRatio
+
+
+class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
+    """Any scikit-learn classifier as a PU classifier, for data that distances say little about.
+
+    The inner classifier learns to tell labelled from unlabeled rows, in folds, so that every row has a score from a fit
+    that did not see it. The WMMD works on that one-dimensional score: the ratio of kernel means of positives and
+    population, made to rise with the score, is the log ratio that `score_samples` answers; prior, threshold and
+    probabilities are read off the out-of-fold scores as in `WMMDClassifier`. New rows get the mean over the folds.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Anything with `predict_proba` or `decision_function`; it is cloned. None: `HistGradientBoostingClassifier` with
+        small trees, few features a split, and both samples weighing the same (by their numbers of rows).
+    prior : float in (0, 1), name or prior estimator, default="auto"
+        P(y = 1) in the population. If it is known, give it. "auto" and "density" estimate it from the out-of-fold
+        scores, other names and estimators of `unlabeled.priors` from the rows.
+    threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
+        What the score must exceed, see `WMMDClassifier`.
+    n_folds : int, default=5
+        Folds of the cross-fitting, and inner classifiers that are kept. Which row comes into which fold depends on the
+        rows only, in any order.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums of the ratio are computed.
+    random_state : int, RandomState or None, default=0
+        For the default estimator.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums; the estimator sees to its own.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The value that marks unlabeled rows, and the larger one, that marks positives.
+    estimators_ : list of classifiers
+        One for each fold, fitted to tell labelled (1) from unlabeled (0) rows.
+    feature_importances_ : array of shape (n_features_in_,)
+        Mean over the inner classifiers, where these have any.
+    ratio_ : ScoreRatio
+        The log ratio as a function of an inner classifier's score.
+    prior_ : float
+        The prior in use: as given, or as estimated.
+    prior_estimator_ : prior estimator or None
+        Where one was asked for, fitted.
+    threshold_ : float
+        What `score_samples` is compared with.
+    calibration_ : Calibration
+        P(y = 1 | score).
+    honest_scores_ : HonestScores
+        Out-of-fold log ratios of positives and unlabeled rows, whole-number weights made copies.
+    engine_ : str
+        The engine in use.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X had string column names.
+
+    Notes
+    -----
+    DEDPUL (Ivanov, 2020) has the same first step and estimates the densities of both samples of the score, on the scale
+    of ranks, by kernels of a fixed bandwidth rule. Here gamma is chosen by leave-one-out, the score keeps its scale,
+    and probabilities come from the isotonic and logistic fits of `WMMDClassifier` with the prior as their mean.
+
+    ``sample_weight`` are frequencies: whole numbers are made copies of rows, other weights are passed on to the
+    inner classifier.
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        prior: float | str | PriorEstimator = "auto",
+        threshold: Policy = "calibrated",
+        n_folds: int = 5,
+        scenario: str = "case-control",
+        engine: str = "auto",
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.prior = prior
+        self.threshold = threshold
+        self.n_folds = n_folds
+        self.scenario = scenario
+        self.engine = engine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
+        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0.
+
+        ``prior`` is what the parameter of that name comes to, where that is known already.
+        """
+        return self._fit(self._noted(pu), prior)
+
+    def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        self._check_parameters(pu)
+        self.engine_ = select_engine(self.engine)
+        inner = default_estimator(self.random_state) if self.estimator is None else self.estimator
+        self.estimators_, learned = cross_fit(inner, pu, check_n_folds(self.n_folds))
+        how: dict[str, Any] = {"engine": self.engine_, "n_jobs": self.n_jobs}
+        self.ratio_ = ScoreRatio.fit(learned, **how)
+        scores = self._out_of_fold(learned, pu.labelled_share)
+        self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, **how)
+        self._decide(scores)
+        return self
+
+    def score_rows(self, rows: FloatArray) -> FloatArray:
+        """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
+        return np.mean([self.ratio_.log_ratio(score_of(model, rows)) for model in self.estimators_], axis=0)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """How much the inner classifiers go by each feature, as shares: their importances, coefficients or gains."""
+        found = [importances_of(model, self.n_features_in_) for model in self.estimators_]
+        known = [values for values in found if values is not None]
+        if len(known) < len(found):
+            raise AttributeError(f"{type(self.estimators_[0]).__name__} has no importances of features.")
+        mean = np.mean(known, axis=0)
+        return np.asarray(mean / (mean.sum() or 1.0))
+
+    def _check_parameters(self, pu: PUSample) -> None:
+        check_threshold(self.threshold)
+        if self.estimator is not None:
+            check_can_score(self.estimator)
+        check_prior(self.prior, pu)
+
+    def _out_of_fold(self, learned: PUSample, labelled_share: float) -> HonestScores:
+        """Log ratios at the out-of-fold scores of both samples (n_rows, 1)."""
+        positive, unlabeled = learned.positive, learned.unlabeled
+        return HonestScores(
+            self.ratio_.log_ratio(positive.rows[:, 0]),
+            self.ratio_.log_ratio(unlabeled.rows[:, 0]),
+            positive.weights,
+            unlabeled.weights,
+            labelled_share,
+            positive.row_numbers,
+            unlabeled.row_numbers,
+        )
+
+
+def default_estimator(random_state: int | np.random.RandomState | None = 0) -> HistGradientBoostingClassifier:
+    """Boosted trees for telling few positives from a population that is full of them: small, slow and balanced."""
+    return HistGradientBoostingClassifier(
+        learning_rate=0.05,
+        max_iter=100,
+        max_leaf_nodes=8,
+        min_samples_leaf=5,
+        max_features=0.3,
+        l2_regularization=5.0,
+        class_weight="balanced",
+        early_stopping=False,
+        random_state=random_state,
+    )
+
+
+def importances_of(model: Any, n_features: int) -> FloatArray | None:
+    """What a fitted classifier goes by; None where it does not say."""
+    if isinstance(model, HistGradientBoostingClassifier):  # has no attribute for it; the gain of its splits is usual
+        gains = np.zeros(n_features)
+        for tree in (tree for trees in model._predictors for tree in trees):
+            splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+            np.add.at(gains, splits["feature_idx"], splits["gain"])
+        return gains
+    if hasattr(model, "feature_importances_"):
+        return np.asarray(model.feature_importances_)
+    if hasattr(model, "coef_"):
+        return np.abs(np.ravel(model.coef_))
+    return None

@@ -1,0 +1,406 @@
+"""The WMMD classifier as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.decision import CALIBRATIONS, ScoreDecisions
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.engines import select_engine
+from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
+from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
+from unlabeled.priors.estimator import check_max_evaluations
+from unlabeled.samples import PUSample
+from unlabeled.scoring.ratio import Kernels, log_scores
+from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, gamma_grid
+from unlabeled.scoring.selection import (
+    CRITERIA,
+    SELECTIONS,
+    averaged_with_neighbours,
+    first_of_best,
+    holdout_scores,
+    log_likelihoods,
+    loo_scores,
+    misclassification_risks,
+)
+from unlabeled.scoring.smoothing import Folds, Round, Smoothing, Voters
+from unlabeled.scoring.witness import Witness
+
+#: What the prior is, with one of several scores.
+PriorOf = Callable[[HonestScores], ResolvedPrior]
+#: Rounds of smoothing by default.
+N_ROUNDS = 2
+
+
+class WMMDClassifier(ScoreDecisions, BaseEstimator):
+    """Closed-form classifier from positive and unlabeled data (after Kwon, Kim, Sugiyama and Paik, 2020).
+
+    A point is scored by the ratio of two kernel means, over the labelled positives and over the population. Nothing is
+    trained: fitting chooses the units of the features and the kernel's gamma, by leave-one-out scores of the data,
+    and from the same scores reads the prior, the threshold and the probabilities. `WMMDClassifier.paper` is the
+    configuration of the paper.
+
+    Parameters
+    ----------
+    prior : float in (0, 1), name or prior estimator, default="auto"
+        P(y = 1) in the population. If it is known, give it. ``"auto"`` estimates it from the classifier's own scores
+        (`AutoPrior`), ``"density"`` likewise by the paper's density-based method (`DensityPrior`). ``"best-bin"``,
+        ``"dedpul"``, ``"km1"``, ``"km2"``, ``"elkan-noto"`` or an estimator of `unlabeled.priors` estimate it from the
+        rows, beforehand.
+    kernel : {"rbf", "inverse"} or a kernel, default="rbf"
+        ``exp(-gamma |x - y|^2)`` or ``gamma / (gamma + |x - y|^2)``.
+    gamma : "auto", float or sequence of floats, default="auto"
+        One gamma, or the grid to choose from; of equals the first wins. "auto": 12 gammas around one over the median
+        squared distance of the population's rows.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Units of the features. "standard": mean 0 and variance 1 in the population. "none": as they are. "auto":
+        whichever of the two scores better, if ``gamma`` is "auto"; "none" if you give gammas.
+    criterion : {"likelihood", "risk"}, default="likelihood"
+        What is chosen by: how well the score tells positives from the population, whatever its scale, or the paper's
+        estimated error rate at the threshold 1 / (2 prior).
+    threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
+        What the score must exceed. "calibrated": where the recalibrated P(y = 1 | x) is 1/2. "prevalence": such that as
+        many of the population are called positive as the prior says. "bayes": ratio above 1 / (2 prior), the paper's
+        rule. A number: on the scale of `score_samples`. `Costs`, `TargetRecall`, `TargetPrecision` of
+        `unlabeled.deciding.thresholds`: what you want to have.
+    calibration : {"monotone", "ratio"}, default="monotone"
+        Probabilities recalibrated from the honest scores, or the paper's ``prior * ratio`` cut off at 1.
+    selection : {"loo", "holdout"}, default="loo"
+        Where honest scores come from: each row against all others, or the paper's 80/20 random split, after which the
+        classifier keeps the 80 %.
+    smoothing : "auto" or int, default="auto"
+        How often rows of the population pass their probabilities on to their neighbours; see Notes. 0: the score is
+        the ratio of the paper. "auto": 2, but 0 where you give gammas, a hold-out, the threshold "bayes" or the
+        calibration "ratio", which all speak of that ratio.
+    refit : bool, default=False
+        With ``selection="holdout"``, use all of the data for the classifier once gamma is chosen.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Case-control: the unlabeled rows are a sample of the population (the paper's two samples). Single-sample: one
+        sample of the population, some of whose positives are labelled; labelled and unlabeled rows together are
+        the population.
+    engine : {"auto", "numba", "reference"}, default="auto"
+        How the kernel sums are computed, never what they are.
+    max_evaluations : int or None, default=10000
+        The most rows of each sample, chosen at random, that are given honest scores and pass probabilities on. All
+        stay in the first ratio.
+    random_state : int, RandomState or None, default=None
+        Used by the random split, and by the choice of rows beyond ``max_evaluations``.
+    n_jobs : int or None, default=None
+        Threads for the kernel sums. None: all cores, or one inside a joblib worker thread.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The value that marks unlabeled rows, and the larger one, that marks positives. `predict` answers in them.
+    prior_ : float
+        The prior in use: as given, or as estimated.
+    prior_estimator_ : prior estimator or None
+        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
+    gamma_ : float
+        The chosen gamma.
+    rounds_ : tuple of Round
+        The rounds of smoothing: gamma, log-probabilities of the rows that pass them on (those of ``honest_scores_``
+        that are of the population), and weight in the score. Empty without smoothing, or with too few different rows.
+    scaling_ : Scaling
+        The chosen units; ``scaling_.name`` is "standard" or "none".
+    gammas_, criteria_ : arrays of shape (n_gammas,)
+        The grid in these units, and what each gamma was judged by: larger is better (a risk with its sign changed).
+    priors_ : array of shape (n_gammas,) or None
+        The prior that went into each gamma's risk, with ``criterion="risk"`` only.
+    threshold_ : float
+        What `score_samples` is compared with.
+    calibration_ : Calibration or None
+        P(y = 1 | score); None where it is ``prior * ratio``.
+    honest_scores_ : HonestScores
+        Scores of positives and unlabeled rows without themselves, at the chosen gamma, and which rows these are.
+    engine_ : str
+        The engine in use.
+    sample_ : PUSample
+        The labelled positives and the unlabeled rows that the ratio is made of, in the chosen units.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X had string column names.
+
+    Notes
+    -----
+    ``docs/accuracy`` shows what each default is worth, and on which data it was chosen.
+
+    Labelled positives are few and the population is plentiful. Smoothing gives rows of the population their
+    probability by the ratio of kernel means, without themselves, and scores by a second such ratio, in which these rows
+    weighted by their probabilities stand in for the labelled positives; then once more. The score is the mean of the
+    three logs, each in units of its spread. `unlabeled.scoring.smoothing` says how that is kept honest.
+
+    Without smoothing the score needs no prior: a known prior only enters the likelihood that chooses gamma, as a bound
+    of the ratio, 1 / prior.
+
+    ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled import WMMDClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.normal(+1, 1, (100, 2))
+    >>> unlabeled = np.vstack([rng.normal(+1, 1, (200, 2)), rng.normal(-1, 1, (200, 2))])
+    >>> X = np.vstack([positive, unlabeled])
+    >>> y = np.r_[np.ones(100), np.zeros(400)]
+    >>> model = WMMDClassifier(prior=0.5).fit(X, y)
+    >>> model.predict([[2.0, 1.0], [-2.0, -1.0]])
+    array([1., 0.])
+    """
+
+    def __init__(
+        self,
+        prior: float | str | PriorEstimator = "auto",
+        *,
+        kernel: str | Kernel = "rbf",
+        gamma: str | float | tuple[float, ...] = "auto",
+        scale: str = "auto",
+        criterion: str = "likelihood",
+        threshold: Policy = "calibrated",
+        calibration: str = "monotone",
+        selection: str = "loo",
+        smoothing: str | int = "auto",
+        refit: bool = False,
+        scenario: str = "case-control",
+        engine: str = "auto",
+        max_evaluations: int | None = 10_000,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.prior = prior
+        self.kernel = kernel
+        self.gamma = gamma
+        self.scale = scale
+        self.criterion = criterion
+        self.threshold = threshold
+        self.calibration = calibration
+        self.selection = selection
+        self.smoothing = smoothing
+        self.refit = refit
+        self.scenario = scenario
+        self.engine = engine
+        self.max_evaluations = max_evaluations
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def paper(
+        cls,
+        prior: float | str | PriorEstimator = "density",
+        *,
+        kernel: str | Kernel = "rbf",
+        random_state: int | np.random.RandomState | None = None,
+        **options: Any,
+    ) -> Self:
+        """The configuration of the paper's appendix D.1; ``options`` override it.
+
+        Features as they are, hold-out selection of gamma from {1, 0.4, 0.2, 0.1, 0.05} by the estimated error rate, the
+        classifier keeping 80 % of the data, the threshold 1 / (2 prior), and the density-based prior where the prior is
+        not given.
+        """
+        settings: dict[str, Any] = {
+            "gamma": PAPER_GAMMAS,
+            "scale": "none",
+            "criterion": "risk",
+            "threshold": "bayes",
+            "calibration": "ratio",
+            "selection": "holdout",
+            "smoothing": 0,
+            "max_evaluations": 20_000,
+        }
+        return cls(prior, kernel=kernel, random_state=random_state, **(settings | options))
+
+    def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
+        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0.
+
+        ``prior`` is what the parameter of that name comes to, where that is known already.
+        """
+        return self._fit(self._noted(pu), prior)
+
+    def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        self._check_parameters(pu)
+        self.engine_ = select_engine(self.engine)
+        prior_of = self._prior_of(pu, prior)
+        candidates = self._candidates(pu, prior_of)
+        chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
+        self._keep(chosen, prior_of)
+        self._decide(self._smoothed(chosen, pu))
+        self._witness: Witness | None = None
+        return self
+
+    def score_rows(self, rows: FloatArray) -> FloatArray:
+        """Log of the ratio of the two kernel means at validated rows.
+
+        After smoothing it is a weighted mean of such logs: of the ratio and of the rounds.
+        """
+        rows, kernels = self.scaling_.apply(rows), self._kernels(self.gamma_)
+        scores = log_scores(rows, self.sample_, kernels)[0]
+        if not self.rounds_:
+            return scores
+        voters = Voters.among(self.sample_, self.honest_scores_)
+        scores *= 1 - sum(finished.weight for finished in self.rounds_)
+        return scores + sum(finished.weight * finished.scores(rows, voters, kernels) for finished in self.rounds_)
+
+    def witness(self, X: ArrayLike) -> FloatArray:
+        """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
+
+        It is the function of the unit ball that minimises the empirical hinge risk, the positives weighted by
+        ``exp(-threshold_)`` (2 prior, in the paper), up to the rounding of a sum of kernels: far from all data it is
+        0, while `decision_function` still tells the sides apart. A smoothed score has no such function.
+        """
+        rows = self._validated(X)
+        if self.rounds_:
+            raise ValueError("The witness belongs to the ratio of the paper; fit with smoothing=0.")
+        if self._witness is None:  # its norm takes all pairs of training rows, so it is made when first asked for
+            weight, kernels = float(np.exp(-self.threshold_)), self._kernels(self.gamma_)
+            self._witness = Witness.of(self.sample_.positive, self.sample_.population, weight, kernels)
+        return self._witness.f(self.scaling_.apply(rows))
+
+    def _check_parameters(self, pu: PUSample) -> None:
+        as_kernel(self.kernel)
+        for name, accepted in (
+            ("selection", SELECTIONS),
+            ("criterion", CRITERIA),
+            ("calibration", CALIBRATIONS),
+            ("scale", ("auto", *SCALINGS)),
+        ):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value in accepted):
+                raise ValueError(f"{name}={value!r} is not known; use one of {list(accepted)}.")
+        check_threshold(self.threshold)
+        self._check_smoothing()
+        check_max_evaluations(self.max_evaluations)
+        check_prior(self.prior, pu)
+
+    def _check_smoothing(self) -> None:
+        rounds = self.smoothing
+        if isinstance(rounds, str) and rounds == "auto":
+            return
+        if not isinstance(rounds, Integral) or isinstance(rounds, bool) or rounds < 0:
+            raise ValueError(f"smoothing={rounds!r} is not known; use 'auto', 0 for none, or a number of rounds.")
+        if rounds and self.selection != "loo":
+            raise ValueError("smoothing needs leave-one-out scores; use selection='loo', or smoothing=0.")
+        if rounds and (self.threshold == "bayes" or self.calibration == "ratio"):
+            raise ValueError(
+                "threshold='bayes' and calibration='ratio' speak of the ratio itself, and a smoothed score is a mean "
+                "of several; use smoothing=0 with them."
+            )
+
+    # --- choosing units and gamma ---
+
+    def _scalings(self) -> tuple[str, ...]:
+        if self.scale != "auto":
+            return (self.scale,)
+        return ("standard", "none") if self._automatic_grid() else ("none",)
+
+    def _automatic_grid(self) -> bool:
+        return isinstance(self.gamma, str) and self.gamma == "auto"
+
+    def _prior_of(self, pu: PUSample, known: ResolvedPrior | None) -> PriorOf:
+        """What the prior is with one of the scores: known beforehand, or read off the score."""
+        how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
+        if known is None and not reads_scores(self.prior):
+            known = resolve_prior(self.prior, pu, **how)
+        return lambda scores: known or resolve_prior(self.prior, pu, scores, **how)
+
+    def _candidates(self, pu: PUSample, prior_of: PriorOf) -> list[_Candidate]:
+        """Every choice of units, judged on the same rows."""
+        seed = self.random_state if isinstance(self.random_state, Integral) else None
+        if seed is None:
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return [
+            self._candidate(scaling, pu, np.random.RandomState(int(seed)), prior_of)
+            for scaling in different_scalings(self._scalings(), pu)
+        ]
+
+    def _candidate(self, scaling: Scaling, pu: PUSample, rng: np.random.RandomState, prior_of: PriorOf) -> _Candidate:
+        scaled = scaling.apply_to_samples(pu)
+        gammas = gamma_grid(scaled, as_kernel(self.kernel)) if self._automatic_grid() else as_gammas(self.gamma)
+        kernels = self._kernels(gammas)
+        if self.selection == "holdout":
+            scores, kept = holdout_scores(scaled, kernels, self.max_evaluations, rng)
+        else:
+            scores, kept = loo_scores(scaled, kernels, self.max_evaluations, rng), scaled
+        priors = [prior_of(one) for one in scores.each()] if self.criterion == "risk" else None
+        criteria = self._worth(scores, None if priors is None else np.array([prior.value for prior in priors]))
+        return _Candidate(scaling, gammas, scores, scaled if self.refit else kept, criteria, priors)
+
+    def _worth(self, scores: HonestScores, priors: FloatArray | None) -> FloatArray:
+        """What each gamma is worth: larger is better."""
+        if self.criterion == "risk" and priors is not None:
+            return -misclassification_risks(scores, priors)
+        largest_ratio = 1 / float(self.prior) if isinstance(self.prior, Real) else np.inf
+        criteria = log_likelihoods(scores, largest_ratio)
+        return averaged_with_neighbours(criteria) if self._automatic_grid() else criteria
+
+    def _keep(self, chosen: _Candidate, prior_of: PriorOf) -> None:
+        best, priors = chosen.best, chosen.priors
+        self.scaling_, self.gammas_, self.criteria_ = chosen.scaling, chosen.gammas, chosen.criteria
+        self.gamma_, self.sample_ = float(chosen.gammas[best]), chosen.sample
+        self.priors_ = None if priors is None else np.array([prior.value for prior in priors])
+        resolved = prior_of(chosen.scores.at(best)) if priors is None else priors[best]
+        self.prior_, self.prior_estimator_ = resolved
+        if self.prior_ == 1.0 and self.prior == "density":
+            warnings.warn(
+                "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
+                "labelled positives as these are. Give the prior if you know it, or try larger gammas.",
+                stacklevel=4,
+            )
+
+    # --- smoothing ---
+
+    def _n_rounds(self) -> int:
+        if not isinstance(self.smoothing, str):
+            return int(self.smoothing)
+        of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
+        return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
+
+    def _smoothed(self, chosen: _Candidate, pu: PUSample) -> HonestScores:
+        """Let rows of the population pass probabilities on; the scores to decide by, plain ones without smoothing."""
+        self.rounds_: tuple[Round, ...] = ()
+        plain = chosen.scores.at(chosen.best)
+        folds = Folds.of(pu, plain) if self._n_rounds() else None
+        if folds is None:
+            return plain
+        smoothing = Smoothing.start(chosen.sample, folds, plain, self._kernels(self.gamma_))
+        priors = np.full(len(chosen.gammas), self.prior_)
+        mean, self.rounds_ = smoothing.rounds(
+            self._n_rounds(),
+            plain,
+            self.prior_,
+            self._kernels(chosen.gammas),
+            lambda scores: self._worth(scores, priors),
+        )
+        return mean
+
+    def _kernels(self, gammas: ArrayLike) -> Kernels:
+        return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """One choice of units: the grid in them, its honest scores, and what each gamma is worth."""
+
+    scaling: Scaling
+    gammas: FloatArray
+    scores: HonestScores
+    sample: PUSample
+    criteria: FloatArray
+    priors: list[ResolvedPrior] | None  # of each gamma, where they took part
+
+    @property
+    def best(self) -> int:
+        """Which gamma."""
+        return first_of_best(self.criteria)

@@ -1,0 +1,82 @@
+"""A logistic curve in the rank of a score: P(y = 1 | score) with two parameters, for few positives.
+
+The rank of a score in the population, put on the scale of a standard normal variable z, has the same distribution
+whatever the score. So the curve ``1 / (1 + exp(-(a + b z)))`` has the mean ``prior`` over the population for one
+intercept a to each slope b, whatever the data; what is left to learn is the slope, and, if it is not known, the prior.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy.special import expit, log_expit, ndtri
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.isotonic import ROUNDING, tied
+from unlabeled.deciding.scores import HonestScores
+
+#: From hardly a difference to nearly a step.
+SLOPES: FloatArray = np.geomspace(0.5, 20, 12)
+#: Before any data are seen a slope is held to be about 3, up to a factor of e.
+_LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
+_PRIORS: FloatArray = np.linspace(0.01, 0.99, 50)
+#: Stands for the standard normal distribution.
+_NORMAL: FloatArray = ndtri((np.arange(400) + 0.5) / 400)
+
+
+def normal_ranks(scores: FloatArray, honest: HonestScores) -> FloatArray:
+    """Ranks of scores in the population, as normal quantiles; ties get their mean rank."""
+    values, place = tied(honest.population)
+    below = np.concatenate([[0.0], np.cumsum(np.bincount(place, honest.population_mass))])
+    slack = 2 * ROUNDING * (1 + np.abs(scores))
+    middle = (below[np.searchsorted(values, scores - slack)] + below[np.searchsorted(values, scores + slack)]) / 2
+    return ndtri((middle * honest.n_population + 0.5) / (honest.n_population + 1))
+
+
+def probability(scores: FloatArray, honest: HonestScores, prior: float) -> FloatArray:
+    """P(y = 1 | score), the mean over all slopes by how well they agree with the positives."""
+    intercepts = _intercepts(np.array([prior]))[:, 0]
+    log_weights = _log_likelihoods(honest, intercepts[:, None])[:, 0] - honest.n_positive * np.log(prior)
+    log_weights += _LOG_PRIOR_OF_SLOPES
+    weights = np.exp(log_weights - log_weights.max())
+    curves = expit(intercepts[:, None] + np.outer(SLOPES, normal_ranks(scores, honest)))  # (n_slopes, n_scores)
+    return np.asarray(weights @ curves / weights.sum())
+
+
+def expected_prior(honest: HonestScores) -> float:
+    """Mean of the prior over its likelihood, each with its best slope; with few data it stays off the ends."""
+    log_likelihoods = (_log_likelihoods(honest, _intercept_table()) - honest.n_positive * np.log(_PRIORS)).max(axis=0)
+    weights = np.exp(log_likelihoods - log_likelihoods.max())
+    return float(weights @ _PRIORS / weights.sum())
+
+
+def _log_likelihoods(honest: HonestScores, intercepts: FloatArray) -> FloatArray:
+    """Sum over the positives of the log curve, for slopes by priors (n_slopes, n_priors).
+
+    The density of the positives by that of the population is the curve over the prior, whose log the caller subtracts.
+    """
+    ranks, weights = normal_ranks(honest.positive, honest), honest.positive_weights
+    return np.array(
+        [
+            [np.maximum(log_expit(a + slope * ranks), -20.0) @ weights for a in of_slope]
+            for slope, of_slope in zip(SLOPES, intercepts, strict=True)
+        ]
+    )
+
+
+@cache
+def _intercept_table() -> FloatArray:
+    return _intercepts(_PRIORS)
+
+
+def _intercepts(priors: FloatArray) -> FloatArray:
+    """The intercept that gives each prior as the mean of the curve, for each slope (n_slopes, n_priors); bisection."""
+    lines = np.outer(SLOPES, _NORMAL)[:, None]  # (n_slopes, 1, n_nodes)
+    low = np.full((len(SLOPES), len(priors)), -200.0)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        too_large = expit(middle[..., None] + lines).mean(axis=-1) > priors
+        low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
+    return (low + high) / 2

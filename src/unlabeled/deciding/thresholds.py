@@ -1,0 +1,135 @@
+"""Where to draw the line between positive and negative, on the scale of the score.
+
+As users write it: ``"calibrated"``, ``"prevalence"``, ``"bayes"``, a number, or one of the values below, which say what
+is wanted. All are read off honest scores of positives and population; none needs a negative.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.calibration import Calibration
+from unlabeled.deciding.isotonic import ROUNDING, tied
+from unlabeled.deciding.scores import HonestScores
+
+#: Policies under which a probability of 1/2 lies at the threshold.
+CALIBRATING = ("calibrated", "prevalence", "bayes")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Positive where that costs less on average: P(y = 1 | x) > false_positive / (false_positive + false_negative)."""
+
+    false_positive: float = 1.0
+    false_negative: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("false_positive", "false_negative"):
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and 0 < float(value) < np.inf):
+                raise ValueError(f"{name} must be a cost above 0; got {value!r}.")
+
+    def place(self, scores: HonestScores, calibration: Calibration) -> float:  # noqa: ARG002
+        """The threshold."""
+        return calibration.score_of(self.false_positive / (self.false_positive + self.false_negative))
+
+
+@dataclass(frozen=True)
+class TargetRecall:
+    """The highest threshold that at least this share of the labelled positives exceeds, each without itself."""
+
+    share: float
+
+    def __post_init__(self) -> None:
+        _check_share(self.share)
+
+    def place(self, scores: HonestScores, calibration: Calibration) -> float:  # noqa: ARG002
+        """The threshold."""
+        return between(scores.positive, scores.positive_mass, self.share)
+
+
+@dataclass(frozen=True)
+class TargetPrecision:
+    """The lowest threshold above which at least this share of the population is expected to be positive."""
+
+    share: float
+
+    def __post_init__(self) -> None:
+        _check_share(self.share)
+
+    def place(self, scores: HonestScores, calibration: Calibration) -> float:
+        """The threshold; the one of the highest precision, with a warning, where none is high enough."""
+        values, place = _tied(scores.population)
+        mass = np.bincount(place, scores.population_mass)[::-1]  # rows of equal score are flagged together
+        positives = np.bincount(place, scores.population_mass * calibration.probability(scores.population))[::-1]
+        expected = np.cumsum(positives) / np.cumsum(mass)  # falls with each score
+        n_above = int(np.searchsorted(-expected, -self.share, side="right"))
+        if n_above == 0:
+            warnings.warn(
+                f"No threshold reaches a precision of {self.share:g}; the highest to be had is about "
+                f"{expected[0]:.2g}, above the highest score of the population.",
+                stacklevel=2,
+            )
+            return float(scores.population.max())
+        return _below(values, len(values) - n_above)
+
+
+Policy = str | float | Costs | TargetRecall | TargetPrecision
+
+
+def check_threshold(threshold: object) -> None:
+    """Refuse what is not a threshold policy."""
+    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool) and np.isfinite(float(threshold))
+    is_name = isinstance(threshold, str) and threshold in CALIBRATING
+    if not (is_number or is_name or isinstance(threshold, (Costs, TargetRecall, TargetPrecision))):
+        raise ValueError(
+            f"threshold={threshold!r} is not known; use one of {list(CALIBRATING)}, a number on the scale of "
+            "score_samples, or Costs, TargetRecall or TargetPrecision of unlabeled.deciding.thresholds."
+        )
+
+
+def place_threshold(threshold: Policy, scores: HonestScores, prior: float, calibration: Calibration) -> float:
+    """The threshold that a policy comes to, on the scale of the score."""
+    if threshold == "bayes":
+        return float(-np.log(2 * prior))
+    if threshold == "prevalence":
+        return between(scores.population, scores.population_mass, prior)
+    if threshold == "calibrated":
+        return calibration.score_of(0.5)
+    if isinstance(threshold, (Costs, TargetRecall, TargetPrecision)):
+        return threshold.place(scores, calibration)
+    return float(threshold)
+
+
+def between(scores: FloatArray, weights: FloatArray, share: float) -> float:
+    """The highest threshold that at least this share of the weight exceeds, halfway to the next score."""
+    values, place = _tied(scores)
+    above = np.cumsum(np.bincount(place, weights)[::-1])[::-1]  # at or above each value
+    enough = np.flatnonzero(above >= share * weights.sum() * (1 - 1e-12))
+    return _below(values, int(enough[-1]) if len(enough) else 0)
+
+
+def _tied(scores: FloatArray) -> tuple[FloatArray, np.ndarray]:
+    """Different scores and each one's place: no threshold may fall between copies of a row.
+
+    In large samples sums are taken in float32, and scores of copies differ by some 1e-8.
+    """
+    return tied(scores, max(ROUNDING, min(1e-7, 1e-5 * float(np.std(scores)))))
+
+
+def _below(values: FloatArray, place: int) -> float:
+    """A threshold that one of the ascending values exceeds, and none of those before it."""
+    if place == 0:
+        return float(np.nextafter(values[0], -np.inf))
+    middle = (values[place - 1] + values[place]) / 2
+    return float(middle if values[place - 1] <= middle < values[place] else values[place - 1])
+
+
+def _check_share(share: object) -> None:
+    if not (isinstance(share, Real) and 0 < float(share) <= 1):
+        raise ValueError(f"The target must be a share above 0 and at most 1; got {share!r}.")

@@ -1,0 +1,157 @@
+"""Figures, tables and pages out of a results file, beside the paper's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from unlabeled.experiments.pages import accuracy, accuracy_figure, figures, tables, theory_figures
+from unlabeled.experiments.pages.claims import CLAIMS
+from unlabeled.experiments.pages.labels import OUR_METHODS
+from unlabeled.experiments.pages.page import Block, Heading, Picture, TableBlock, Text, as_html, as_markdown
+from unlabeled.experiments.pages.rows import Rows
+
+TITLE = "The paper's experiments, reproduced"
+INTRODUCTION = (
+    "Kwon, Kim, Sugiyama and Paik, *Principled analytic classifier for positive-unlabeled learning via weighted "
+    "integral probability metric*, Machine Learning 109 (2020). Every figure and table below comes from the rows in "
+    "results.jsonl beside this page (packed where it is large), written by `unlabeled reproduce`; "
+    "`unlabeled reproduce report` makes the page of them. The paper's five methods are in its configuration "
+    "(`.paper(...)`); all methods meet on the same draws."
+)
+
+#: File name, heading, caption, and what draws it.
+_Drawn = tuple[str, str, Callable[[Rows], Figure | None]]
+FIGURES: tuple[_Drawn, ...] = (
+    ("figure1", "Figure 1: boundaries of WMMD on two moons.", figures.boundaries),
+    (
+        "figure2",
+        "Figure 2: two Gaussians, prior known. Bands: one standard error.",
+        partial(figures.sweeps, prior="known"),
+    ),
+    (
+        "figure3",
+        "Figure 3: two Gaussians, prior estimated (LOG, DH and NNPU: KM1, WMMD: density-based, ours: auto).",
+        partial(figures.sweeps, prior="estimated"),
+    ),
+    ("appendix_e", "Appendix E: the Gaussian kernel (dashed) and the inverse one (solid).", figures.kernels),
+    (
+        "theory_estimation",
+        "Theory: the estimation error on the Gaussians against three bounds of it.",
+        theory_figures.estimation,
+    ),
+    (
+        "theory_rate",
+        "Theory: the excess risk with the theorem's bandwidth, and its predicted rate.",
+        theory_figures.rates,
+    ),
+    ("theory_sharper", "Theory: where the paper's bound is sharper than Kiryo's.", theory_figures.sharper),
+)
+
+
+def write_report(rows: Iterable[dict[str, Any]], folder: Path) -> list[Path]:
+    """Write README.md, index.html and the figures of these rows into a folder; answers with the pages.
+
+    Where there are rows of our own methods on the real data, `write_accuracy` adds its page.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    indexed = Rows(rows)
+    with_accuracy = accuracy.has_rows(indexed)
+    links = [
+        *(["[What explains the gaps](remarks.md)"] if (folder / "remarks.md").exists() else []),
+        *([f"[{accuracy.TITLE}](accuracy.md)"] if with_accuracy else []),
+    ]
+    blocks = [
+        Heading(TITLE, 1),
+        Text(INTRODUCTION),
+        *map(Text, links),
+        *_claims(indexed),
+        *_pictures(indexed, folder, FIGURES),
+        *_tables(indexed),
+    ]
+    pages = {"README.md": as_markdown(blocks), "index.html": as_html(blocks, folder, TITLE)}
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    written = [folder / name for name in pages]
+    return [*written, _write_accuracy(indexed, folder)] if with_accuracy else written
+
+
+def write_accuracy(rows: Iterable[dict[str, Any]], folder: Path) -> Path:
+    """Write accuracy.md, our methods against the paper's five, and its figure into a folder; answers with the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return _write_accuracy(Rows(rows), folder)
+
+
+def _write_accuracy(rows: Rows, folder: Path) -> Path:
+    figure = accuracy_figure.dots(rows)
+    if figure is None or not accuracy.has_rows(rows):
+        raise ValueError(
+            f"there are no rows of {', '.join(OUR_METHODS)} on real data; run `unlabeled reproduce accuracy` first."
+        )
+    _save(figure, folder, accuracy.FIGURE)
+    page = folder / "accuracy.md"
+    page.write_text(as_markdown(accuracy.blocks(rows)), encoding="utf-8")
+    return page
+
+
+def _claims(rows: Rows) -> list[Block]:
+    verdicts = [(claim, claim.check(rows)) for claim in CLAIMS]
+    checked = [(claim, verdict) for claim, verdict in verdicts if verdict is not None]
+    lines = [
+        [claim.where, claim.text, "held" if verdict.held else "**not held**", verdict.numbers]
+        for claim, verdict in checked
+    ]
+    n_held = sum(verdict.held for _, verdict in checked)
+    left = len(CLAIMS) - len(checked)
+    summary = f"{n_held} of {len(checked)} statements of the paper hold in these rows."
+    if left:
+        summary += f" For {left} more there are no rows yet."
+    header = ["where", "the paper says", "here", "numbers"]
+    return [
+        Heading("What the paper says, and what came out"),
+        Text(summary),
+        *([TableBlock(header, lines, prose=True)] if lines else []),
+    ]
+
+
+def _pictures(rows: Rows, folder: Path, drawn: Sequence[_Drawn]) -> list[Block]:
+    blocks: list[Block] = [Heading("Figures")]
+    for name, caption, draw in drawn:
+        figure = draw(rows)
+        if figure is None:
+            blocks.append(Text(f"{caption.split(':')[0]}: no rows yet."))
+            continue
+        _save(figure, folder, name)
+        blocks.append(Picture(name, caption))
+    return blocks
+
+
+def _save(figure: Figure, folder: Path, name: str) -> None:
+    figure.savefig(folder / f"{name}.png", dpi=110)
+    with mpl.rc_context({"svg.hashsalt": name}):  # the same rows give the same file
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+
+
+def _tables(rows: Rows) -> list[Block]:
+    made = [
+        ("Table 1: training times", tables.training_times(rows)),
+        ("Table 2: the data sets", tables.data_sets(rows)),
+        *(
+            (
+                f"Table {table[-1]}: real data, {tables.METRICS[metric]}, prior {prior}",
+                tables.real_data(rows, table, metric),
+            )
+            for table, prior in (("table3", "known"), ("table4", "estimated"))
+            for metric in tables.METRICS
+        ),
+    ]
+    blocks: list[Block] = []
+    for heading, table in made:
+        blocks += [Heading(heading), Text("No rows yet.") if table is None else table]
+    remarks = dict.fromkeys(note for prior in ("known", "estimated") for note in tables.notes(rows, prior))
+    return blocks + ([Heading("Notes"), *map(Text, remarks)] if remarks else [])

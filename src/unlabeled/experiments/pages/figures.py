@@ -1,0 +1,140 @@
+"""The paper's figures from rows, in the paper's form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from unlabeled.datasets.gaussian_bayes import GaussianBayes
+from unlabeled.datasets.synthetic import moon_curve
+from unlabeled.experiments.pages.labels import COLOURS, METHOD_LABELS, OUR_STYLES
+from unlabeled.experiments.pages.rows import Group, Mean, Rows
+
+BLUE, RED, GREY = "#0072B2", "#D55E00", "#999999"
+N_UNLABELED, PRIOR = 400, 0.5
+
+
+def boundaries(rows: Rows) -> Figure | None:
+    """Figure 1: the boundary on two moons for two numbers of positives and of unlabeled rows."""
+    panels = [_moon_panel(rows, n_p, n_u) for n_u in (50, 400) for n_p in (5, 10)]
+    if not any(panels):
+        return None
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    for axes, panel in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, panels, strict=True):
+        if panel is not None:
+            _draw_moons(axes, *panel)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def _moon_panel(rows: Rows, n_positive: int, n_unlabeled: int) -> tuple[dict[str, Any], str] | None:
+    setting = {"n_positive": n_positive, "n_unlabeled": n_unlabeled, "true_prior": PRIOR}
+    group = rows.group("moons", "two_moons", "wmmd", setting)
+    shown = group.metrics.get(0)
+    if shown is None:
+        return None
+    title = f"{n_positive} positives, {n_unlabeled} unlabeled: accuracy {100 * shown['accuracy']:.1f} %"
+    return shown["picture"], title
+
+
+def _draw_moons(axes: Axes, picture: dict[str, Any], title: str) -> None:
+    left, right, low, high = picture["window"]
+    decision = np.array(picture["decision"])
+    side = round(np.sqrt(len(decision)))
+    decision = decision.reshape(side, side)
+    x, y = np.linspace(left, right, side), np.linspace(low, high, side)
+    unlabeled, truth = np.array(picture["unlabeled"]), np.array(picture["truth"], dtype=bool)
+    axes.contourf(x, y, decision, levels=[0, np.inf], colors=[BLUE], alpha=0.1)
+    axes.contour(x, y, decision, levels=[0], colors="black", linewidths=1.5)
+    axes.plot(*unlabeled[truth].T, "+", color=GREY, label="unlabeled, truly positive")
+    axes.plot(*unlabeled[~truth].T, "_", color=GREY, label="unlabeled, truly negative")
+    u = np.linspace(0, 1, 100)
+    for sign, colour, name in ((1, BLUE, "positive"), (-1, RED, "negative")):
+        axes.plot(*moon_curve(u, sign).T, color=colour, label=f"mean of the {name} class")
+    axes.plot(*np.array(picture["positive"]).T, "D", color=BLUE, markeredgecolor="white", label="labelled positive")
+    axes.plot([], [], color="black", label="boundary of WMMD")
+    axes.set(title=title, xlim=(left, right), ylim=(low, high))
+
+
+def sweeps(rows: Rows, prior: str) -> Figure | None:
+    """Figure 2 (prior known) or 3 (estimated): accuracy and AUC against the unlabeled rows and against the prior."""
+    setting = {"prior": prior, "kernel": "rbf"}
+    five = [(name, label, {"color": COLOURS[name]}, setting) for name, label in METHOD_LABELS.items()]
+    ours = [(name, f"{name} (ours)", style, setting) for name, style in OUR_STYLES.items()]
+    present = rows.methods("gaussians")
+    return _four_panels(rows, [curve for curve in five + ours if curve[0] in present])
+
+
+def kernels(rows: Rows) -> Figure | None:
+    """Appendix E: the Gaussian (dashed) and the inverse kernel (solid) for LOG, DH and WMMD."""
+    curves = [
+        (
+            method,
+            f"{METHOD_LABELS[method]}, {name}",
+            {"color": COLOURS[method], "linestyle": style},
+            {"prior": "known", "kernel": kernel},
+        )
+        for method in ("log", "dh", "wmmd")
+        for kernel, name, style in (("rbf", "Gaussian", "--"), ("inverse", "inverse", "-"))
+    ]
+    if not any(setting["kernel"] == "inverse" for setting in rows.settings("gaussians")):
+        return None
+    return _four_panels(rows, curves)
+
+
+def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]) -> Figure | None:
+    figure = Figure(figsize=(10, 6.6), layout="constrained")
+    axes = figure.subplots(2, 2, sharex="col", sharey="row")
+    found = False
+    for row, metric in enumerate(("accuracy", "auc")):
+        for column, swept in enumerate(("n_unlabeled", "true_prior")):
+            for method, label, style, setting in curves:
+                found |= _draw_curve(axes[row, column], sweep(rows, method, swept, setting), metric, label, style)
+    if not found:
+        return None
+    _label_panels(axes)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    n_columns = len(labels) if len(labels) < 7 else (len(labels) + 1) // 2
+    figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, frameon=False)
+    return figure
+
+
+def sweep(rows: Rows, method: str, swept: str, setting: dict[str, str]) -> list[tuple[float, Group]]:
+    """The groups along one axis of Figures 2 and 3, by the value on it."""
+    if method == "tadj":  # it uses no prior
+        setting = setting | {"prior": "known"}
+    fixed = {"n_unlabeled": N_UNLABELED, "true_prior": PRIOR} | setting
+    values = sorted({found[swept] for found in rows.settings("gaussians")})
+    groups = [(value, rows.group("gaussians", "gaussians", method, fixed | {swept: value})) for value in values]
+    return [(float(value), group) for value, group in groups if group.metrics]
+
+
+def _draw_curve(axes: Axes, points: list[tuple[float, Group]], metric: str, label: str, style: dict[str, Any]) -> bool:
+    means: list[Mean] = [mean for _, group in points if (mean := group.mean(metric)) is not None]
+    if not means:
+        return False
+    x, y, error = [value for value, _ in points], np.array([m.value for m in means]), np.array([m.error for m in means])
+    axes.plot(x, y, label=label, **({"linewidth": 1.6} | style))
+    axes.fill_between(x, y - error, y + error, color=style["color"], alpha=0.2, linewidth=0)
+    return True
+
+
+def _label_panels(axes: np.ndarray) -> None:
+    axes[0, 0].set(ylabel="accuracy", title="prior 0.5")
+    axes[0, 1].set(title="400 unlabeled rows")
+    axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows")
+    axes[1, 1].set(xlabel="class prior")
+    axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle="--", linewidth=1, label="1 - Bayes risk")
+    priors = np.linspace(0.05, 0.95, 91)
+    axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k--", linewidth=1)
+    for panel in axes.flat:
+        panel.grid(alpha=0.25)
+
+
+def bayes_risk(prior: float) -> float:
+    """Least error rate for the two Gaussians of Experiments 2 to 4."""
+    return GaussianBayes(prior).risk

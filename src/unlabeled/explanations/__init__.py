@@ -1,0 +1,140 @@
+"""Why a row has the score it has: which training rows decide it, and which features tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unlabeled.arrays import FloatArray
+from unlabeled.classifiers import ScoreWMMDClassifier, WMMDClassifier
+from unlabeled.explanations.distances import DistanceReasons, distance_reasons
+from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
+from unlabeled.explanations.shares import Shares
+
+__all__ = [
+    "DistanceReasons",
+    "Explanation",
+    "LearnedReasons",
+    "Reasons",
+    "Shares",
+    "explain",
+    "in_words",
+]
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What one of the scores in use goes by, what its score is multiplied by, and what that score is made of."""
+
+    by: str
+    weight: float
+    made_of: DistanceReasons | LearnedReasons
+
+    @property
+    def adds(self) -> float:
+        """What it adds to the score of the row."""
+        return self.weight * self.made_of.score
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The score of a row (a log ratio), the threshold it is compared with, and what each score in use adds to it."""
+
+    score: float
+    threshold: float
+    reasons: tuple[Reasons, ...]
+
+    @property
+    def flagged(self) -> bool:
+        """Whether `predict` answers positive."""
+        return self.score - self.threshold > 0
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A classifier whose score can be explained: what it goes by, in a word and in words, and how it is explained."""
+
+    by: str
+    in_words: Callable[[Any], str]
+    explain: Callable[[Any, FloatArray], DistanceReasons | LearnedReasons]
+
+
+_KINDS: dict[type, _Kind] = {
+    WMMDClassifier: _Kind(
+        "distances",
+        lambda part: f"distances to the training rows (WMMD, gamma {part.gamma_:.3g})",
+        distance_reasons,
+    ),
+    ScoreWMMDClassifier: _Kind(
+        "learned score",
+        lambda _part: "a learned score (WMMD in the score of boosted trees)",
+        learned_reasons,
+    ),
+}
+
+
+def explain(model: Any, row: ArrayLike) -> Explanation:
+    """Explain the score that a fitted classifier gives to a row.
+
+    By distances the score is the log of a ratio of two means over training rows, or a sum of such logs: each training
+    row has an exact share in a mean, and parts by feature sum up to the score. A learned score has no such parts: the
+    answer has the training rows next to this one in that score, and the importances of its features.
+
+    Parameters
+    ----------
+    model : PUClassifier, WMMDClassifier or ScoreWMMDClassifier
+        Fitted.
+    row : array of shape (n_features,), or array or data frame of shape (1, n_features)
+
+    Returns
+    -------
+    explanation : Explanation
+        Its training rows are counted from 0, as in the table that `fit` was given.
+
+    Examples
+    --------
+    >>> from unlabeled import WMMDClassifier, explain
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+    >>> found = explain(model, data.X[3])
+    >>> reasons = found.reasons[0].made_of
+    >>> bool(abs(reasons.by_feature.sum() + reasons.crowding - found.score) < 1e-5)
+    True
+    """
+    check_is_fitted(model)
+    rows = validate_data(model, [row] if np.ndim(row) == 1 else row, reset=False, dtype=(np.float64, np.float32))
+    if len(rows) != 1:
+        raise ValueError(f"explain takes one row; got {len(rows)}.")
+    reasons = tuple(_reasons(part, weight, rows) for part, weight in _scores_in_use(model))
+    return Explanation(float(model.score_rows(rows)[0]), float(model.threshold_), reasons)
+
+
+def in_words(model: Any) -> str:
+    """What scores the rows of a fitted classifier, in words."""
+    parts = [part for part, _ in _scores_in_use(model)]
+    return ", and ".join(
+        _KINDS[type(part)].in_words(part) if type(part) in _KINDS else type(part).__name__ for part in parts
+    )
+
+
+def _scores_in_use(model: Any) -> list[tuple[Any, float]]:
+    """The classifiers that give the score, and what the score of each is multiplied by."""
+    if not hasattr(model, "parts_"):
+        return [(model, 1.0)]
+    return [(part, model.weights_[name]) for name, part in model.parts_.items()]
+
+
+def _reasons(part: Any, weight: float, rows: FloatArray) -> Reasons:
+    if type(part) not in _KINDS:
+        known = " and ".join(kind.__name__ for kind in _KINDS)
+        raise ValueError(
+            f"Scores of {type(part).__name__} are not explained; those of {known} are (fit --method wmmd or score)."
+        )
+    kind = _KINDS[type(part)]
+    return Reasons(kind.by, weight, kind.explain(part, rows))

@@ -1,0 +1,47 @@
+"""What can be said of a learned score: the training rows next to a row in it, and the importances of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unlabeled.arrays import FloatArray
+from unlabeled.classifiers import ScoreWMMDClassifier
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Training rows by how near their out-of-fold score is, the nearest first; rows counted as in `fit`."""
+
+    rows: np.ndarray
+    scores: FloatArray
+
+
+@dataclass(frozen=True)
+class LearnedReasons:
+    """A learned score, the positives and unlabeled rows next to it, and the importances of features (None: unknown).
+
+    Neighbours in the score do not decide it, and importances over all rows need not be what counts for one.
+    """
+
+    score: float
+    positive: Nearest
+    unlabeled: Nearest
+    importances: FloatArray | None
+
+
+def learned_reasons(classifier: ScoreWMMDClassifier, row: FloatArray) -> LearnedReasons:
+    """Explain the score of one row of features (1, n_features)."""
+    score, honest = float(classifier.score_rows(row)[0]), classifier.honest_scores_
+    return LearnedReasons(
+        score,
+        _nearest(score, honest.positive, honest.positive_rows),
+        _nearest(score, honest.unlabeled, honest.unlabeled_rows),
+        getattr(classifier, "feature_importances_", None),
+    )
+
+
+def _nearest(score: float, scores: FloatArray, rows: np.ndarray | None) -> Nearest:
+    order = np.abs(scores - score).argsort(kind="stable")
+    return Nearest(order if rows is None else rows[order], scores[order])

@@ -1,0 +1,84 @@
+"""Several estimates of one prior, side by side, and whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unlabeled.priors.estimator import PriorEstimator
+from unlabeled.samples import find_classes
+
+#: Estimators whose assumption (classes that hardly overlap) makes them come out too large otherwise.
+UPPER_BOUNDS = ("density", "elkan-noto")
+#: Each draw of these is a fit of seconds, so that there are fewer.
+_DRAWS: dict[str, Any] = {"km1": {"n_draws": 10}, "km2": {"n_draws": 10}}
+#: An estimate of 0 or 1 is no prior that a classifier can use.
+_CLOSEST = 1e-9
+
+
+@dataclass(frozen=True)
+class PriorEstimate:
+    """A prior, the ends of its 95 % interval (None where it was given), and where it is from."""
+
+    value: float
+    low: float | None
+    high: float | None
+    source: str
+
+    def describe(self) -> str:
+        """In words."""
+        if self.low is None:
+            return f"{self.value:.3f}, {self.source}"
+        return f"{self.value:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}), by {self.source}"
+
+    @classmethod
+    def of(cls, estimator: PriorEstimator, name: str) -> PriorEstimate:
+        """What a fitted estimator says, as a share that a classifier can use."""
+        low, high = estimator.interval(**_DRAWS.get(name, {}))
+        least = max(estimator.labelled_share_, _CLOSEST)
+        return cls(float(np.clip(estimator.prior_, least, 1 - _CLOSEST)), low, high, name)
+
+
+@dataclass(frozen=True)
+class PriorComparison:
+    """Estimates by name, and why others have none."""
+
+    estimates: dict[str, PriorEstimate]
+    failures: dict[str, str]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the estimates agree, in a sentence; upper bounds have no vote."""
+        votes = sorted(estimate.value for name, estimate in self.estimates.items() if name not in UPPER_BOUNDS)
+        if len(votes) < 2:
+            return "There are too few estimates to compare."
+        middle, spread = votes[len(votes) // 2], votes[-1] - votes[0]
+        of = f"{votes[0]:.3f} to {votes[-1]:.3f} ({', '.join(UPPER_BOUNDS)} set aside: upper bounds)"
+        if spread <= max(0.03, 0.25 * middle):
+            return f"The estimates agree: {of}."
+        if spread <= max(0.1, 0.6 * middle):
+            return f"The estimates agree roughly: {of}. Treat counts that follow from it as rough too."
+        return f"The estimates disagree: {of}. Use what you know of the matter: fit --prior X."
+
+
+def compare(
+    estimators: Iterable[tuple[str, PriorEstimator]],
+    X: ArrayLike,
+    y: ArrayLike,
+    scenario: str,
+    on_estimate: Callable[[str], object],
+) -> PriorComparison:
+    """Fit estimators that are given by name, one after the other."""
+    find_classes(y)  # refuses what no estimator can learn from, instead of failing once for each
+    found, failed = {}, {}
+    for name, estimator in estimators:
+        try:
+            found[name] = PriorEstimate.of(estimator.set_params(scenario=scenario).fit(X, y), name)
+        except ValueError as error:
+            failed[name] = str(error)
+        on_estimate(name)
+    return PriorComparison(found, failed)

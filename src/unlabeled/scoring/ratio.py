@@ -1,0 +1,99 @@
+"""The score of the WMMD classifier, the ratio of two kernel means, at any point and of rows without themselves.
+
+Notation of the paper (labels in brackets are those of its source): the population has distribution P_X with empirical
+sample ``unlabeled``, the positives P_{X|Y=1} with sample ``positive``. All sums are taken in the log domain, so a point
+far from all data gets a finite score, decided by its nearest neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unlabeled.arrays import FloatArray
+from unlabeled.engines import log_kernel_sums
+from unlabeled.kernels import Kernel
+from unlabeled.samples import PUSample, Sample
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """How kernel sums are taken: the kernel, its gammas, and the engine."""
+
+    kernel: str | Kernel
+    gammas: FloatArray
+    engine: str = "auto"
+    n_jobs: int | None = None
+    exact: bool = False
+
+    def only(self, index: int) -> Kernels:
+        """One of the gammas."""
+        return replace(self, gammas=self.gammas[index : index + 1])
+
+    def log_sums(self, queries: FloatArray, sample: Sample, own: np.ndarray | None = None) -> FloatArray:
+        """Log of the weighted kernel sums over a sample (n_gammas, n_queries)."""
+        return log_kernel_sums(
+            queries,
+            sample.rows,
+            self.kernel,
+            self.gammas,
+            own=own,
+            log_weights=sample.log_weights,
+            engine=self.engine,
+            exact=self.exact,
+            n_jobs=self.n_jobs,
+        )
+
+
+def log_scores(queries: FloatArray, pu: PUSample, kernels: Kernels) -> FloatArray:
+    """Log of the WMMD score lambda(z), the ratio of two kernel means [prop:MMD_emp]; (n_gammas, n_queries).
+
+    lambda(z) = mean over positives of k(z, x) / mean over the population of k(z, x).
+    """
+    positive = kernels.log_sums(queries, pu.positive)
+    unlabeled = kernels.log_sums(queries, pu.unlabeled)
+    return log_ratio(pu, positive, unlabeled, pu.positive.total, pu.unlabeled.total)
+
+
+def loo_log_scores(
+    pu: PUSample, kernels: Kernels, positive_rows: np.ndarray | None = None, unlabeled_rows: np.ndarray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Leave-one-out log scores of both samples: each row is scored without (one unit of) itself.
+
+    An unlabeled row leaves the population's mean. A positive leaves the positives' mean, and in the single-sample
+    scenario, where it is a member of the population too, the population's mean as well.
+    Some rows may be chosen to be scored; all stay in the sums. Both arrays are (n_gammas, n_rows).
+    """
+    positive_rows = np.arange(len(pu.positive)) if positive_rows is None else positive_rows
+    unlabeled_rows = np.arange(len(pu.unlabeled)) if unlabeled_rows is None else unlabeled_rows
+    queries = pu.positive.rows[positive_rows]
+    of_positives = log_ratio(
+        pu,
+        kernels.log_sums(queries, pu.positive, own=positive_rows),
+        kernels.log_sums(queries, pu.unlabeled),
+        pu.positive.total - np.minimum(1, pu.positive.weights[positive_rows]),
+        pu.unlabeled.total,
+    )
+    queries = pu.unlabeled.rows[unlabeled_rows]
+    of_unlabeled = log_ratio(
+        pu,
+        kernels.log_sums(queries, pu.positive),
+        kernels.log_sums(queries, pu.unlabeled, own=unlabeled_rows),
+        pu.positive.total,
+        pu.unlabeled.total - np.minimum(1, pu.unlabeled.weights[unlabeled_rows]),
+    )
+    return of_positives, of_unlabeled
+
+
+def log_ratio(
+    pu: PUSample,
+    positive: FloatArray,
+    unlabeled: FloatArray,
+    n_positive: float | FloatArray,
+    n_unlabeled: float | FloatArray,
+) -> FloatArray:
+    """Log of the ratio of means, from log sums over both samples and the weights they were taken over."""
+    if pu.positives_in_population:
+        unlabeled, n_unlabeled = np.logaddexp(unlabeled, positive), n_unlabeled + n_positive
+    return (positive - np.log(n_positive)) - (unlabeled - np.log(n_unlabeled))

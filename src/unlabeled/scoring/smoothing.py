@@ -1,0 +1,297 @@
+"""Smoothing: rows of the population pass their probabilities on to their neighbours.
+
+Labelled positives are few, and a ratio of kernel means is only as fine as they are dense; the population is plentiful.
+So the ratio first gives rows of the population, the voters, a probability of being positive. A second score of a point
+is the kernel mean of the voters weighted by these probabilities, over their plain kernel mean: again a ratio of two
+kernel means, with probable positives in place of labelled ones. A further round starts from the scores of the last.
+
+Where the classes form clusters each round is better than the one before; where they do not it can be worse. The mean of
+all, each in units of its own spread, has most of the gain and little of the loss. And the more labelled positives
+there are the less a round can add, so the less it counts.
+
+Scores that a round is judged by must not know their own row, neither as a neighbour nor through the probabilities of
+its neighbours. So rows are dealt into folds, and those of a fold are scored by voters outside of it, whose
+probabilities come from rows outside of it as well. Copies of a row are dealt into one fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.calibration import Calibration, calibrate
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.ratio import Kernels, log_ratio, log_scores
+from unlabeled.scoring.selection import first_of_best
+
+N_FOLDS = 10
+#: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
+HALF_AT = 200
+#: With fewer different rows nothing is left to score by once a fold and a row itself are out.
+LEAST_ROWS = 3
+#: A population thinned out to fewer rows than this has nothing to pass on.
+LEAST_VOTERS = 200
+#: Any row of the population may be a positive, whatever its score.
+SMALLEST_PROBABILITY = 1e-6
+
+#: Where in their samples the positives and the unlabeled rows with honest scores are.
+Places = tuple[np.ndarray, np.ndarray]
+#: What each gamma's scores are worth.
+Worth = Callable[[HonestScores], FloatArray]
+
+
+def scored_places(pu: PUSample, scores: HonestScores) -> Places:
+    """Where in the samples the rows of these scores are."""
+    return pu.positive.places_of(scores.positive_rows), pu.unlabeled.places_of(scores.unlabeled_rows)
+
+
+def deal_into_folds(rows: FloatArray, n_folds: int = N_FOLDS) -> np.ndarray:
+    """A fold for each row: copies share one, and neither the order of the rows nor their units matter."""
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    rank = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
+    shuffled = np.random.RandomState(0).permutation(rank[-1] + 1)  # neighbours in the order should not take turns
+    folds = np.empty(len(rows), dtype=np.int64)
+    folds[order] = shuffled[rank] % n_folds
+    return folds
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The fold of each positive and each unlabeled row."""
+
+    positive: np.ndarray
+    unlabeled: np.ndarray
+
+    @classmethod
+    def of(cls, pu: PUSample, scores: HonestScores) -> Folds | None:
+        """Deal both samples; None where too few rows differ, or too few are scored to pass anything on."""
+        n_positive, n_unlabeled = len(scores.positive_weights), len(scores.unlabeled_weights)
+        some_are_scored = n_positive < len(pu.positive) or n_unlabeled < len(pu.unlabeled)
+        if some_are_scored and n_unlabeled < LEAST_VOTERS:
+            return None
+        folds = cls(deal_into_folds(pu.positive.rows), deal_into_folds(pu.unlabeled.rows))
+        return folds if min(folds.positive.max(), folds.unlabeled.max()) + 1 >= LEAST_ROWS else None
+
+    @property
+    def n(self) -> int:
+        """How many folds there are."""
+        return int(max(self.positive.max(), self.unlabeled.max())) + 1
+
+
+@dataclass(frozen=True)
+class Round:
+    """What scores of new rows need of a round: its gamma, log P(y = 1) of the voters, and its weight in the mean."""
+
+    gamma: float
+    log_probabilities: FloatArray
+    weight: float = 1.0
+
+    def samples(self, voters: Voters) -> PUSample:
+        """Probable positives and population."""
+        population = voters.population
+        return PUSample(_weighted_by(population, self.log_probabilities), population)
+
+    def scores(self, queries: FloatArray, voters: Voters, kernels: Kernels) -> FloatArray:
+        """Log ratios of new rows."""
+        return log_scores(queries, self.samples(voters), replace(kernels, gammas=np.array([self.gamma])))[0]
+
+
+@dataclass(frozen=True)
+class Voters:
+    """Rows of the population that pass probabilities on: those with honest scores.
+
+    ``positive`` and ``unlabeled`` are their places in the samples, -1 where they are of the other one. Where not all
+    rows vote, those of the sample with fewer voters for its size stand for more observations: ``log_shares``.
+    """
+
+    sample: Sample
+    log_shares: FloatArray  # at most 0
+    positive: np.ndarray
+    unlabeled: np.ndarray
+
+    @classmethod
+    def among(cls, pu: PUSample, scores: HonestScores) -> Voters:
+        """The scored rows of the population."""
+        positive, unlabeled = scored_places(pu, scores)
+        positive = positive if pu.positives_in_population else positive[:0]
+        voting = pu.take(positive, unlabeled)
+        stands_for = np.repeat(
+            [_times(pu.positive, voting.positive), _times(pu.unlabeled, voting.unlabeled)],
+            [len(positive), len(unlabeled)],
+        )
+        return cls(
+            voting.population,
+            np.log(stands_for / stands_for.max()),
+            np.concatenate([positive, np.full(len(unlabeled), -1)]),
+            np.concatenate([np.full(len(positive), -1), unlabeled]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+    def folds(self, of: Folds) -> np.ndarray:
+        """The fold of each voter."""
+        return np.where(self.positive >= 0, of.positive[self.positive], of.unlabeled[self.unlabeled])
+
+    @property
+    def population(self) -> Sample:
+        """The voters, standing for the whole population."""
+        return _weighted_by(self.sample, self.log_shares) if self.log_shares.any() else self.sample
+
+    @cached_property
+    def observations(self) -> tuple[Sample, np.ndarray]:
+        """The voters as single observations and what is left of their weight, and which voter each of these is.
+
+        Observation i is voter i; a row that counts more than once follows again with the rest of its weight. So a row
+        can be scored without one observation of itself, whatever shares and probabilities multiply the weights.
+        """
+        weights = self.sample.weights
+        more = np.flatnonzero(weights > 1)
+        origin = np.concatenate([np.arange(len(self)), more])
+        log_weights = np.log(np.concatenate([np.minimum(1, weights), weights[more] - 1])) + self.log_shares[origin]
+        return Sample(self.sample.rows[origin], log_weights if log_weights.any() else None), origin
+
+    def log_ratios(
+        self, queries: FloatArray, kept: np.ndarray, log_probabilities: FloatArray, kernels: Kernels, *, own: bool
+    ) -> FloatArray:
+        """Log ratios of queries by the kept voters (n_gammas, n_queries); with ``own`` the queries are these voters."""
+        observations, origin = self.observations
+        places = np.flatnonzero(kept[origin])
+        plain = observations.take(places)
+        likely = _weighted_by(plain, log_probabilities[origin[places]])
+        itself = np.arange(len(queries)) if own else None  # single observations come first, in the order of the voters
+        of_likely, of_all = (kernels.log_sums(queries, sample, itself) for sample in (likely, plain))
+        return (of_likely - np.log(likely.total)) - (of_all - np.log(plain.total))
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """Log ratios of the voters, without each fold in turn and, last, with all of them (n_folds + 1, n_voters)."""
+
+    pu: PUSample
+    folds: Folds
+    scored: Places
+    voters: Voters
+    log_ratios: FloatArray
+
+    @classmethod
+    def start(cls, pu: PUSample, folds: Folds, scores: HonestScores, kernels: Kernels) -> Smoothing:
+        """From the ratio of kernel means of labelled positives and population, for one gamma; by the rows scored."""
+        voters = Voters.among(pu, scores)
+        positive = _SumsByFold.of(pu.positive, folds.positive, folds.n, voters.sample.rows, voters.positive, kernels)
+        unlabeled = _SumsByFold.of(
+            pu.unlabeled, folds.unlabeled, folds.n, voters.sample.rows, voters.unlabeled, kernels
+        )
+        ratios = []
+        for fold in range(folds.n + 1):
+            (of_positive, n_positive), (of_unlabeled, n_unlabeled) = positive.without(fold), unlabeled.without(fold)
+            ratios.append(log_ratio(pu, of_positive, of_unlabeled, n_positive, n_unlabeled))
+        return cls(pu, folds, scored_places(pu, scores), voters, np.array(ratios))
+
+    def rounds(
+        self, n_rounds: int, plain: HonestScores, prior: float, kernels: Kernels, worth: Worth
+    ) -> tuple[HonestScores, tuple[Round, ...]]:
+        """Some rounds, each at the gamma that is worth most; and the mean of the plain scores and theirs."""
+        state, scores, rounds = self, [plain], []
+        while True:
+            log_probabilities = state.log_probabilities(calibrate(scores[-1], prior))
+            positive, unlabeled = state.honest_scores(log_probabilities, kernels)
+            of_gammas = replace(plain, positive=positive, unlabeled=unlabeled)
+            best = first_of_best(worth(of_gammas))
+            scores.append(of_gammas.at(best))
+            rounds.append(Round(float(kernels.gammas[best]), log_probabilities[-1]))
+            if len(rounds) == n_rounds:
+                break
+            state = state.passed_on(log_probabilities, kernels.only(best))
+        mean, weights = mean_of_scores(scores, self.pu.positive.total)
+        return mean, tuple(replace(done, weight=float(w)) for done, w in zip(rounds, weights[1:], strict=True))
+
+    def log_probabilities(self, calibration: Calibration) -> FloatArray:
+        """Log of P(y = 1) of the voters (n_folds + 1, n_voters)."""
+        return np.log(np.maximum(calibration.probability(self.log_ratios), SMALLEST_PROBABILITY))
+
+    def honest_scores(self, log_probabilities: FloatArray, kernels: Kernels) -> tuple[FloatArray, FloatArray]:
+        """Log ratios of the scored positives and unlabeled rows that know nothing of their fold (n_gammas, n_rows)."""
+        of_positive = self._held_out(self.pu.positive, self.folds.positive, self.scored[0], log_probabilities, kernels)
+        of_unlabeled = self._held_out(
+            self.pu.unlabeled, self.folds.unlabeled, self.scored[1], log_probabilities, kernels
+        )
+        return of_positive, of_unlabeled
+
+    def _held_out(
+        self, sample: Sample, folds: np.ndarray, rows: np.ndarray, log_probabilities: FloatArray, kernels: Kernels
+    ) -> FloatArray:
+        queries, folds, of_voters = sample.rows[rows], folds[rows], self.voters.folds(self.folds)
+        scores = np.empty((len(kernels.gammas), len(rows)))
+        for fold in np.unique(folds):
+            held = folds == fold
+            scores[:, held] = self.voters.log_ratios(
+                queries[held], of_voters != fold, log_probabilities[fold], kernels, own=False
+            )
+        return scores
+
+    def passed_on(self, log_probabilities: FloatArray, kernels: Kernels) -> Smoothing:
+        """The voters scored by each other, for one gamma."""
+        log_ratios, folds = np.zeros_like(self.log_ratios), self.voters.folds(self.folds)
+        for fold in range(self.folds.n + 1):
+            kept = folds != fold
+            voters = self.voters.sample.rows[kept]
+            log_ratios[fold, kept] = self.voters.log_ratios(voters, kept, log_probabilities[fold], kernels, own=True)[0]
+        return replace(self, log_ratios=log_ratios)
+
+
+def mean_of_scores(parts: Sequence[HonestScores], n_positive: float) -> tuple[HonestScores, FloatArray]:
+    """The plain scores and those of rounds, averaged in units of their spread in the population; and the weights.
+
+    The more labelled positives there are, the less the population has to add, and the less a round counts.
+    """
+    counts = np.append(1, np.full(len(parts) - 1, HALF_AT / (HALF_AT + n_positive)))
+    weights = counts / np.array([part.spread for part in parts])
+    weights /= weights.sum()
+    return HonestScores.stacked(parts).weighted_sum(weights), weights
+
+
+def _times(whole: Sample, part: Sample) -> float:
+    """How many observations of a sample one of a part of it stands for."""
+    return whole.total / part.total if len(part) else 1.0
+
+
+def _weighted_by(sample: Sample, log_factors: FloatArray) -> Sample:
+    log_weights = log_factors if sample.log_weights is None else log_factors + sample.log_weights
+    return replace(sample, log_weights=log_weights)
+
+
+@dataclass(frozen=True)
+class _SumsByFold:
+    """Log kernel sums from queries to each fold of a sample, and the weights of these sums (n_folds, n_queries)."""
+
+    log_sums: FloatArray
+    totals: FloatArray
+
+    @classmethod
+    def of(
+        cls, sample: Sample, folds: np.ndarray, n_folds: int, queries: FloatArray, own: np.ndarray, kernels: Kernels
+    ) -> _SumsByFold:
+        """Each query is without (one unit of) its own row, if ``own`` names one."""
+        own_weight = np.minimum(1, sample.weights[own])
+        log_sums, totals = np.empty((n_folds, len(queries))), np.empty((n_folds, len(queries)))
+        for fold in range(n_folds):
+            members = np.flatnonzero(folds == fold)
+            place = np.full(len(sample), -1)
+            place[members] = np.arange(len(members))
+            part, own_place = sample.take(members), np.where(own >= 0, place[own], -1)
+            log_sums[fold] = kernels.log_sums(queries, part, own_place)[0]
+            totals[fold] = part.total - np.where(own_place >= 0, own_weight, 0)
+        return cls(log_sums, totals)
+
+    def without(self, fold: int) -> tuple[FloatArray, FloatArray]:
+        """Log sums and weights of all folds but one; of all where there is no such fold."""
+        kept = np.arange(len(self.log_sums)) != fold
+        return logsumexp(self.log_sums[kept], axis=0), self.totals[kept].sum(axis=0)
