@@ -71,9 +71,10 @@ KERNELS: dict[str, Kernel] = {kernel.name: kernel for kernel in (RBF(), Inverse(
 
 def as_kernel(kernel: str | Kernel) -> Kernel:
     """Turn a kernel's name into the kernel; a kernel passes through."""
-    if isinstance(kernel, str) and kernel in KERNELS:
-        return KERNELS[kernel]
-    if isinstance(kernel, tuple(map(type, KERNELS.values()))):
+    if isinstance(kernel, str):
+        if kernel in KERNELS:
+            return KERNELS[kernel]
+    elif type(kernel) in map(type, KERNELS.values()):
         return kernel
     raise ValueError(f"kernel={kernel!r} is not known; use one of {sorted(KERNELS)}, or RBF() / Inverse().")
 
