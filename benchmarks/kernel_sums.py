@@ -30,7 +30,7 @@ SIX_GAMMAS = tuple(2.0**-i for i in range(6))
 #: What the project asks of itself: speed relative to the best peer.
 TARGETS = {2: 4.0, 3: 4.0, 8: 2.2, 13: 2.2, 26: 2.0, 60: 1.6, 200: 1.15, 2000: 1.0}
 
-#: Peers without matrix products can be too slow for the whole job; they get as many queries as take so long.
+#: Peers without matrix products can be too slow for the whole job; they get as many queries as take this many seconds.
 TREE_OR_PAIRWISE, SECONDS = ("KeOps", "KernelDensity"), 2.0
 
 Sums = Callable[[np.ndarray, np.ndarray], np.ndarray]

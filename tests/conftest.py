@@ -1,3 +1,10 @@
+import os
+
+# Tests run side by side: libraries with threads of their own would wait for each other. Set before they are loaded, and
+# handed down to the workers.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings

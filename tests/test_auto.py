@@ -58,8 +58,8 @@ def rings():
         radius = np.where(np.floor(angle / (np.pi / 4)) % 2 == inner, 1.0, 2.0)
         return np.c_[radius * np.cos(angle), radius * np.sin(angle)] + rng.normal(scale=0.1, size=(n, 2))
 
-    X = np.vstack([draw(200, 1), draw(300, 1), draw(301, 0)])
-    return X, np.repeat([1, 0], [200, 601])
+    X = np.vstack([draw(300, 1), draw(450, 1), draw(451, 0)])
+    return X, np.repeat([1, 0], [300, 901])
 
 
 def test_distances_where_they_tell(rings):

@@ -224,7 +224,7 @@ def test_ctrl_c_ends_cleanly(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "the same command goes on from here" in " ".join(said.split())
+    assert "the same command continues from here" in " ".join(said.split())
     assert "Traceback" not in said
     assert "Nothing was written" not in said
     assert ResultsFile(rows).n_damaged() == 0

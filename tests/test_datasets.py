@@ -200,13 +200,13 @@ def test_draws_have_the_sizes_of_the_data_set(name):
 def test_extracts_shrink_the_sizes_and_say_so(name, n_rows, n_positives, sizes):
     data = load_or_skip(paper_dataset, name)
     if "extracts" not in data.note:
-        pytest.skip(f"{name} is at hand whole")
+        pytest.skip(f"the whole of {name} was found")
     if len(data.X) != n_rows:
-        pytest.skip(f"other extracts of {name} are at hand")
+        pytest.skip(f"other extracts of {name} were found")
     assert data.is_positive.sum() == n_positives
     assert (data.n_positive, data.n_unlabeled, data.n_test) == sizes
     assert f"n_unlabeled={sizes[1]:,}, n_test={sizes[2]:,}, the largest these rows allow" in data.note
-    # P, U and the test sample are disjoint; no row occurs twice in the data, so rows can be told apart.
+    # P, U and the test sample are disjoint; no row occurs twice in the data, so equal rows are one row drawn twice.
     drawn = data.draw(0)
     rows = np.concatenate([drawn.positive, drawn.unlabeled, drawn.test])
     assert len(np.unique(rows, axis=0)) == len(rows)

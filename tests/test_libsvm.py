@@ -97,7 +97,7 @@ def test_label_spellings(home, name, labels, target):
 def test_all_parts_of_a_set_are_read_in_order(home):
     (home / "epsilon_normalized.bz2").write_bytes(bz2.compress(b"1 1:1 2:2\n"))
     (home / "epsilon_normalized.t").write_bytes(b"-1 1:3 2:4\n1 1:5\n")
-    # Extracts do not matter where the whole is at hand.
+    # Extracts do not matter where the whole data set is there.
     (home / "epsilon_normalized_100.xz").write_bytes(lzma.compress(b"1 1:9\n"))
     loaded = load_libsvm("epsilon_normalized", "paper", home, download=False)
     np.testing.assert_array_equal(loaded.data, np.array([[1, 2], [3, 4]], dtype=np.float32))

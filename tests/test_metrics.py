@@ -129,7 +129,7 @@ class PopulationOfGaussians:
         self.flagged = prior * self.recall + (1 - prior) * norm.sf(self.scores + 1)
 
     def standard_error(self, of_positive, of_everyone):
-        """Of an estimate to which a labelled row and a row of the population of each score add so much."""
+        """Of an estimate, from what a labelled row and a row of the population add to it at each score."""
         of_positive = of_positive - self.mean(of_positive, self.positive)
         of_everyone = of_everyone - self.mean(of_everyone, self.everyone)
         n_positive, n_population = self.sizes

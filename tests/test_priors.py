@@ -414,7 +414,7 @@ def test_a_known_prior_is_contradicted_where_it_is_too_large():
 @pytest.mark.parametrize("n_hidden", [20, 150])
 @pytest.mark.parametrize("ties", [False, True])
 def test_false_alarms_keep_to_their_level(n_positive, n_hidden, ties, rng):
-    """Scores of 300 unlabeled rows, so many of them positives in the mean, the others far below: the hardest case."""
+    """Scores of 300 unlabeled rows, ``n_hidden`` of them positives on average, the rest far below: the hardest case."""
     p_values = []
     for _ in range(250):
         positive, hidden = rng.normal(size=n_positive), rng.normal(size=rng.binomial(300, n_hidden / 300))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unlabeled.arrays import FloatArray
 from unlabeled.samples import PUSample, as_log_weights, find_classes, split_samples
+
+
+class ResolvedPrior(NamedTuple):
+    """A prior as a number, and the fitted estimator that it is from; None where it was given."""
+
+    value: float
+    estimator: Any
 
 
 class PUInput:

@@ -38,7 +38,7 @@ def evaluate(
 ) -> Estimates | None:
     """Estimate recall, precision, flagged rate and ROC AUC of a fitted classifier in the population.
 
-    The classifiers on WMMD keep the honest scores that their threshold was placed by, and these serve. Others are
+    The classifiers on WMMD keep the honest scores that their threshold was placed by, and these are used. Others are
     fitted anew without each of five folds.
 
     Parameters

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from unlabeled.arrays import FloatArray
 
-#: Beyond it sums of weights have lost the digits that leaving one out needs.
+#: Beyond it sums of weights have lost the digits that leaving one row out needs.
 LARGEST_WEIGHT = 1e12
 SCENARIOS = ("case-control", "single-sample")
 #: The share of each sample that the paper holds out.
@@ -24,7 +24,7 @@ HOLDOUT_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows with log weights (None: every row counts once) and numbers, by which a row is known wherever it goes.
+    """Rows with log weights (None: every row counts once) and numbers, which identify a row wherever it goes.
 
     ``numbers`` are the rows' places in the table that the sample was taken from; None: their places in the sample.
     """
@@ -61,7 +61,7 @@ class Sample:
         return Sample(rows, self.log_weights, self.numbers)
 
     def places_of(self, numbers: np.ndarray | None) -> np.ndarray:
-        """Where in the sample the rows of these numbers are; None: all of them."""
+        """Where in the sample the rows with these numbers are; None: all of them."""
         if numbers is None:
             return np.arange(len(self))
         if self.numbers is None:
@@ -193,7 +193,7 @@ def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> n
 def random_split(n_rows: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The paper's split, as places in random order: 80 % of the rows, and the other 20 %, at least one.
 
-    Of a single row nothing is left for the first part.
+    A single row goes to the second part, and the first is empty.
     """
     order = rng.permutation(n_rows)
     n_held = int(np.ceil(HOLDOUT_SHARE * n_rows))

@@ -57,7 +57,7 @@ class BoundedLipschitz:
     """Functions with values in [-1, 1] that change by at most ``constant`` per unit of Euclidean distance.
 
     Without the bound the WIPM would be infinite whenever the two masses, 1 and w, differ. A linear program of one
-    variable a point and one constraint for each pair of a positive and a negative mass that are nearer than 2 /
+    variable for each point and one constraint for each pair of a positive and a negative mass that are nearer than 2 /
     constant: for hundreds of points, or some thousands where few are that near.
     """
 
@@ -159,7 +159,7 @@ def wipm(
     Returns
     -------
     float
-        From 0, where no function of the class tells the two weighted distributions apart.
+        0 or more; 0 where no function of the class can tell the two weighted distributions apart.
     """
     masses = {"positive_masses": positive_masses, "unlabeled_masses": unlabeled_masses}
     return wipm_optimum(positive, unlabeled, weight, functions, **masses).value

@@ -1,4 +1,4 @@
-"""The methods the paper compares with, one file a method."""
+"""The methods the paper compares with, one file for each method."""
 
 from unlabeled.baselines.convex import ConvexPUClassifier
 from unlabeled.baselines.elkan_noto import ElkanNotoClassifier

@@ -150,10 +150,10 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         "ordered": every fifth of the distinct rows in lexicographic order. It has no randomness, and copies of a row
         stay together, so that weights equal repetitions. "random": the paper's random split.
     max_basis : int, default=1000
-        At most so many training points, chosen at random, carry basis functions; a warning says when it applies.
-        Memory is about ``16 * n_rows * max_basis`` bytes: 1.6 GB for 100,000 rows at the default.
+        The most training points that carry basis functions. Where there are more, some are chosen at random, and a
+        warning says so. Memory is about ``16 * n_rows * max_basis`` bytes: 1.6 GB for 100,000 rows at the default.
     max_evaluations : int or None, default=10000
-        At most so many rows of each sample, at random, serve to choose gamma and alpha. All are in the final fit.
+        The most rows of each sample, chosen at random, that gamma and alpha are chosen by. All are in the final fit.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Case-control: the unlabeled rows are a sample of the population. Single-sample: labelled and unlabeled rows
         together are, and the mean over U in the risk is over both.

@@ -98,7 +98,7 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     prior_ : float
         P(y = 1) in the population: as given, or as c implies.
     prior_estimator_ : prior estimator or None
-        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
+        The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
     label_threshold_ : float
         A row is positive where g is above this: c/2 for the plain rule and in single-sample, c/(2-c) in case-control.
     threshold_ : float

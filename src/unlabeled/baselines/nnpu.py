@@ -61,11 +61,11 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
     optimizer : {"sgd", "adam"}, default="sgd"
     learning_rate : float, default=0.01
     n_epochs : int, default=100
-        At most so many passes over the training rows.
+        The most passes over the training rows.
     batch_size : int, default=128
         Rows in a batch, positives and unlabeled in the proportion of the training rows.
     patience : int or None, default=20
-        Stop when so many epochs have brought no better validation risk. None: never.
+        Stop after this many epochs without a better validation risk. None: never.
     standardize : bool, default=True
         Bring each feature to mean 0 and variance 1 first. Without, raw scales can make training fail.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -85,7 +85,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
     prior_ : float
         The prior in use.
     prior_estimator_ : prior estimator or None
-        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
+        The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
     network_ : torch.nn.Module
         The trained network, on the CPU, in double precision and evaluation mode.
     history_ : list of (epoch, objective, validation_risk)

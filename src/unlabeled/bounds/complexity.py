@@ -82,7 +82,7 @@ def largest_variance(
 
     On the sample itself it is the largest eigenvalue of the covariance in the kernel's space, ``radius^2 lambda_max(H
     K H) / (n - 1)`` with H the centring. Take the larger of the values for positives and population. Needs the whole
-    Gram matrix; give a few thousand rows, a random part of the sample serves as well.
+    Gram matrix; give a few thousand rows, a random part of the sample will do.
 
     Parameters
     ----------

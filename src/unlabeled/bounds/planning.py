@@ -9,7 +9,7 @@ from typing import Any
 from unlabeled.bounds.estimation import kernel_estimation_error_bound
 from unlabeled.bounds.ranges import check
 
-#: Sizes beyond it are answered with an error: nobody has so many rows.
+#: Sizes beyond it are answered with an error: nobody has that many rows.
 LARGEST_SIZE = 10**15
 
 

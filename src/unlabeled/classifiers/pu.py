@@ -24,8 +24,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     """Classifier from positive and unlabeled data that finds out how to score them; start here.
 
     `WMMDClassifier` scores by distances, in closed form. `ScoreWMMDClassifier` scores by boosted trees, or another
-    classifier that you give. Both are fitted, and each labelled or unlabeled row has a score of either that it took no
-    part in. How well these tell labelled from unlabeled rows decides: a clear lead and one of them is used alone,
+    classifier that you give. Both are fitted, and both give every row a score that the row itself took no part in.
+    How well these scores tell labelled from unlabeled rows decides: with a clear lead one of them is used alone,
     otherwise the mean of both, weighted by the lead. No negatives are needed for that: whatever ranks positives higher
     above the population also ranks them higher above the negatives.
 
@@ -55,7 +55,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     classes_ : array of shape (2,)
         The value that marks unlabeled rows, and the larger one, that marks positives.
     chosen_ : {"wmmd", "score", "both"}
-        The part in use, or that both are.
+        The part in use; "both" where both are.
     reason_ : str
         Why, in a sentence.
     comparison_ : Comparison
@@ -66,7 +66,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         What their scores are multiplied by: the weights of the comparison, in units of each one's spread.
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
-        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
+        The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by parts that had not seen them, and which rows these are.
     n_features_in_ : int
@@ -106,10 +106,9 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, pu: PUSample) -> Self:
+    def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         check_threshold(self.threshold)
-        prior = None
-        if not reads_scores(self.prior):  # estimated from the rows, the same for all parts
+        if prior is None and not reads_scores(self.prior):  # estimated from the rows, the same for all parts
             prior = resolve_prior(self.prior, pu, engine=self.engine, n_jobs=self.n_jobs)
         parts = self._fitted_parts(pu, prior)
         honest = {name: part.honest_scores_ for name, part in parts.items()}
@@ -150,9 +149,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
 class Part:
     """A score that `PUClassifier` weighs: what it goes by, in words, and how its classifier is made.
 
-    The classifier has `fit_sample`, `honest_scores_`, `score_rows`, `prior_` and
-    `prior_estimator_`. It is made from the `PUClassifier`
-    and from the parameters that all parts share.
+    The classifier has `fit_sample`, `honest_scores_`, `score_rows`, `prior_` and `prior_estimator_`. It is made from
+    the `PUClassifier` and from the parameters that all parts share.
     """
 
     words: str

@@ -15,6 +15,7 @@ from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines import select_engine
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.samples import PUSample
+from unlabeled.scoring.binning import Steps
 from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of
 from unlabeled.scoring.one_dimension import ScoreRatio
 
@@ -57,6 +58,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         One for each fold, fitted to tell labelled (1) from unlabeled (0) rows.
     feature_importances_ : array of shape (n_features_in_,)
         Mean over the inner classifiers, where these have any.
+    steps_ : Steps or None
+        The steps that features are in for the default estimator; None for others, which see features as they are.
     ratio_ : ScoreRatio
         The log ratio as a function of an inner classifier's score.
     prior_ : float
@@ -106,18 +109,14 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
-        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0.
-
-        ``prior`` is what the parameter of that name comes to, where that is known already.
-        """
-        return self._fit(self._noted(pu), prior)
-
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
         self.engine_ = select_engine(self.engine)
-        inner = default_estimator(self.random_state) if self.estimator is None else self.estimator
-        self.estimators_, learned = cross_fit(inner, pu, check_n_folds(self.n_folds))
+        inner, self.steps_ = self.estimator, None
+        if inner is None:
+            inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
+        seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
+        self.estimators_, learned = cross_fit(inner, seen, check_n_folds(self.n_folds))
         how: dict[str, Any] = {"engine": self.engine_, "n_jobs": self.n_jobs}
         self.ratio_ = ScoreRatio.fit(learned, **how)
         scores = self._out_of_fold(learned, pu.labelled_share)
@@ -127,6 +126,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
+        rows = rows if self.steps_ is None else self.steps_.apply(rows)
         return np.mean([self.ratio_.log_ratio(score_of(model, rows)) for model in self.estimators_], axis=0)
 
     @property
@@ -157,6 +157,11 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
             positive.row_numbers,
             unlabeled.row_numbers,
         )
+
+
+def _steps_of(pu: PUSample) -> Steps:
+    samples = pu.positive, pu.unlabeled
+    return Steps.of(np.concatenate([s.rows for s in samples]), np.concatenate([s.weights for s in samples]))
 
 
 def default_estimator(random_state: int | np.random.RandomState | None = 0) -> HistGradientBoostingClassifier:

@@ -32,7 +32,7 @@ class Comparison:
     @classmethod
     def of(cls, names: tuple[str, ...], scores: HonestScores) -> Comparison:
         """Compare several honest scores of the same rows."""
-        # Where they belong to the population, positives would be told from themselves.
+        # Where positives belong to the population, they would be compared with themselves.
         terms = [_log_likelihood_terms(one) for one in scores.against_unlabeled().each()]
         means, variances = np.zeros(len(names)), np.zeros((len(names), len(names)))
         for sample, weights in enumerate((scores.positive_weights, scores.unlabeled_weights)):

@@ -61,14 +61,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     kernel : {"rbf", "inverse"} or a kernel, default="rbf"
         ``exp(-gamma |x - y|^2)`` or ``gamma / (gamma + |x - y|^2)``.
     gamma : "auto", float or sequence of floats, default="auto"
-        One gamma, or the grid to choose from; of equals the first wins. "auto": 12 gammas around one over the median
-        squared distance of the population's rows.
+        One gamma, or the grid to choose from; of equally good ones the first wins. "auto": 12 gammas around one over
+        the median squared distance of the population's rows.
     scale : {"auto", "standard", "none"}, default="auto"
         Units of the features. "standard": mean 0 and variance 1 in the population. "none": as they are. "auto":
         whichever of the two scores better, if ``gamma`` is "auto"; "none" if you give gammas.
     criterion : {"likelihood", "risk"}, default="likelihood"
-        What is chosen by: how well the score tells positives from the population, whatever its scale, or the paper's
-        estimated error rate at the threshold 1 / (2 prior).
+        What gamma and units are chosen by: how well the score tells positives from the population, whatever its scale,
+        or the paper's estimated error rate at the threshold 1 / (2 prior).
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
         What the score must exceed. "calibrated": where the recalibrated P(y = 1 | x) is 1/2. "prevalence": such that as
         many of the population are called positive as the prior says. "bayes": ratio above 1 / (2 prior), the paper's
@@ -106,12 +106,13 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     prior_ : float
         The prior in use: as given, or as estimated.
     prior_estimator_ : prior estimator or None
-        Where one was asked for, fitted: its ``interval()`` says how sure the prior is.
+        The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
     gamma_ : float
         The chosen gamma.
     rounds_ : tuple of Round
         The rounds of smoothing: gamma, log-probabilities of the rows that pass them on (those of ``honest_scores_``
-        that are of the population), and weight in the score. Empty without smoothing, or with too few different rows.
+        that belong to the population), and weight in the score. Empty without smoothing, or with too few different
+        rows.
     scaling_ : Scaling
         The chosen units; ``scaling_.name`` is "standard" or "none".
     gammas_, criteria_ : arrays of shape (n_gammas,)
@@ -221,13 +222,6 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             "max_evaluations": 20_000,
         }
         return cls(prior, kernel=kernel, random_state=random_state, **(settings | options))
-
-    def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
-        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0.
-
-        ``prior`` is what the parameter of that name comes to, where that is known already.
-        """
-        return self._fit(self._noted(pu), prior)
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)

@@ -1,4 +1,4 @@
-"""``unlabeled datasets``: the paper's data sets, and whether they are at hand."""
+"""``unlabeled datasets``: the paper's data sets, and which of them are missing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from unlabeled.tables import TableError
 def datasets(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these. Default: all.")] = None,
     *,
-    download: Annotated[bool, typer.Option("--download", help="Fetch what is not at hand from LIBSVM.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Download missing files from LIBSVM.")] = False,
     data_home: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where files are. Default: UNLABELED_DATA_HOME, or a cache.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the data sets of the paper: their sizes, and whether they are at hand.
+    """List the data sets of the paper: their sizes, and which of them are missing.
 
     For example:
 
@@ -43,7 +43,7 @@ def datasets(
     if as_json:
         say_json({"found": {name: _facts(data) for name, data in found.items()}, "missing": missing})
         return
-    rows = [_row(name, data) for name, data in found.items()] + [(name, *"-----", "not at hand") for name in missing]
+    rows = [_row(name, data) for name, data in found.items()] + [(name, *"-----", "not found") for name in missing]
     show_table(("data set", "rows", "features", "prior", "positives", "unlabeled", "note"), rows)
     for warning in warned:
         say("Warning", warning)

@@ -57,8 +57,8 @@ def reproduce(
     Beside the paper's five methods (log, dh, nnpu, tadj, wmmd) stand this library's defaults (wmmd-auto, wmmd-score,
     pu-auto). 'accuracy' runs all eight on the real data and compares them cell by cell in accuracy.md.
 
-    Rows are kept in OUT/results.jsonl as they come. A run that was stopped, however, goes on where it stopped when the
-    same command is given again.
+    Rows are kept in OUT/results.jsonl as they come. A run that was stopped continues where it stopped when the same
+    command is given again.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def reproduce(
 
 
 def _unpack(path: Path) -> None:
-    """Rows that lie packed beside go on as a plain file."""
+    """Unpack rows that were kept packed, so that new ones can be added to the plain file."""
     packed = path.with_suffix(".jsonl.xz")
     if packed.exists() and not path.exists():
         path.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -112,14 +112,14 @@ def _stages(targets: list[str], options: Options, console: Console) -> list[list
     try:
         stages = plan(wanted, options)
         if any(cell.dataset in options.datasets for stage in stages for cell in stage):
-            stages = plan(wanted, replace(options, datasets=_at_hand(options, console)))
+            stages = plan(wanted, replace(options, datasets=_available(options, console)))
             _read_other_layouts(stages)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return stages
 
 
-def _at_hand(options: Options, console: Console) -> tuple[str, ...]:
+def _available(options: Options, console: Console) -> tuple[str, ...]:
     """The data sets that are there or can be fetched; fetched here, once, before the workers start."""
     found = []
     for name in options.datasets:
@@ -163,7 +163,7 @@ def _run_all(stages: list[list[Cell]], results: ResultsFile, jobs: int, memory: 
                 run_cells(stage, results, run, jobs=1 if timed else jobs, memory_gb=memory, on_row=on_row)
         except KeyboardInterrupt:
             progress.stop()
-            console.print("Stopped. All rows so far are kept; the same command goes on from here.")
+            console.print("Stopped. All rows so far are kept; the same command continues from here.")
             raise typer.Exit(INTERRUPTED) from None
     for row in failures:
         console.print(f"No result: {row['dataset']}, {row['method']}, draw {row['draw']}: {row['failure']}")

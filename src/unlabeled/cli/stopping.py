@@ -1,7 +1,7 @@
 """Ctrl-C and a polite kill: no half-written file, the exit code of the signal, and no traceback.
 
-Python runs the handler of a signal between any two steps of the main thread: inside a callback of a library too, or in
-the last rites of an object. An exception raised there cannot get out; it is printed, and the work goes on. So the
+Python runs the handler of a signal between any two steps of the main thread: inside a callback of a library too, or
+while an object is being deleted. An exception raised there cannot get out; it is printed, and the work goes on. So the
 handler raises none. It removes what is half-written, and ends the process on the spot.
 
 Nothing heavy is imported here: this is in place before the libraries are loaded.

@@ -52,7 +52,7 @@ class CacheEntry:
         return None
 
     def fill(self, read_blocks: ReadBlocks) -> DenseRows:
-        """Keep the rows and open them; where that cannot be, answer with them all the same."""
+        """Keep the rows and open them; where they cannot be kept, answer with them all the same."""
         root = next((root for root in self._roots if make_writable(root)), None)
         if root is None:
             return _in_memory(read_blocks())

@@ -25,7 +25,7 @@ def fetch(source: Source, file: str, folders: Sequence[Path]) -> Path:
     """Download a file of a source into the first folder that can be written to."""
     folder = next((folder for folder in folders if make_writable(folder)), None)
     if folder is None:
-        raise _not_at_hand(source, file, folders, "None of these folders can be written to, so it was not downloaded.")
+        raise _not_found(source, file, folders, "None of these folders can be written to, so it was not downloaded.")
     reasons = []
     for ending in source.endings:
         url = f"{sources.COLLECTION}{file}{ending}"
@@ -37,19 +37,19 @@ def fetch(source: Source, file: str, folders: Sequence[Path]) -> Path:
         except (URLError, HTTPException, TimeoutError, ConnectionError, ValueError) as error:
             reasons.append(f"Downloading {url} failed: {error}.")
             break  # the server cannot be reached or sends something else: another ending will not help
-    raise _not_at_hand(source, file, folders, " ".join(reasons))
+    raise _not_found(source, file, folders, " ".join(reasons))
 
 
 def refuse(source: Source, file: str, folders: Sequence[Path]) -> FileNotFoundError:
-    """The error for a file that is not at hand and may not be downloaded."""
-    return _not_at_hand(source, file, folders, "It was not downloaded, because download=False.")
+    """The error for a file that was not found and may not be downloaded."""
+    return _not_found(source, file, folders, "It was not downloaded, because download=False.")
 
 
-def _not_at_hand(source: Source, file: str, folders: Sequence[Path], reason: str) -> FileNotFoundError:
+def _not_found(source: Source, file: str, folders: Sequence[Path], reason: str) -> FileNotFoundError:
     places = ", ".join(str(folder) for folder in folders)
     endings = ", ".join(ending for ending in ENDINGS if ending)
     return FileNotFoundError(
-        f"{file} is not at hand. There is no {file} (plain or {endings}) in {places}. {reason} Get it from "
+        f"{file} was not found. There is no {file} (plain or {endings}) in {places}. {reason} Get it from "
         f"{sources.COLLECTION}{file}{source.endings[0]} and put it in {folders[0]}, or set {DATA_HOME_VARIABLE} to "
         "the folder that has it."
     )

@@ -111,7 +111,7 @@ class Sizes:
         return self.n_unlabeled + self.n_test - self.mixed_positives
 
     def fit(self, n_positives: int, n_negatives: int) -> bool:
-        """Whether a table with so many positives and negatives has enough of both."""
+        """Whether a table with these numbers of positives and negatives has enough of both."""
         return (
             self.mixed_positives <= n_positives
             and self.mixed_negatives <= n_negatives
@@ -257,7 +257,7 @@ def _check_enough(sizes: Sizes, is_positive: np.ndarray) -> None:
         return
     needed = max(sizes.mixed_positives, sizes.positives_in_test + sizes.n_positive)
     if sizes.n_positive > n_positives:
-        remedy = f"n_positive={sizes.n_positive} alone asks for too many: at most {n_positives} are at hand."
+        remedy = f"n_positive={sizes.n_positive} alone asks for too many: at most {n_positives} are available."
     else:
         largest = sizes.shrunk(n_positives, n_negatives)
         remedy = f"The most of the same proportion is n_unlabeled={largest.n_unlabeled}, n_test={largest.n_test}."

@@ -26,7 +26,7 @@ def search_folders(data_home: Folder | None = None) -> tuple[Path, ...]:
 
 
 def platform_cache() -> Path:
-    """The folder for files that can be had again, where the platform wants them."""
+    """The folder for files that can be downloaded or made again, where the platform wants them."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":

@@ -29,8 +29,8 @@ def load_libsvm(name: str, layout: str = "indexed", data_home: Folder | None = N
     afterwards is refused. Parsed rows are kept in binary form, and loading them again takes no time; sets of more than
     128 MB come as read-only memory-mapped arrays.
 
-    Where a data set is not at hand but extracts of it are (``higgs_*.xz``, ``epsilon_normalized*_100.xz``), their
-    rows serve, each once, and ``note`` says so.
+    Where a data set is not found but extracts of it are (``higgs_*.xz``, ``epsilon_normalized*_100.xz``), their rows
+    are used, each once, and ``note`` says so.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def paper_dataset(
     Returns
     -------
     PaperDataset
-        Where the files at hand have fewer rows than the paper's sizes need, the sizes are the largest of the same
+        Where the files found have fewer rows than the paper's sizes need, the sizes are the largest of the same
         proportion that they allow, and its ``note`` says so.
     """
     if name not in _TABLE:
@@ -102,7 +102,7 @@ def paper_dataset(
     row = _TABLE[name]
     loaded = load_libsvm(row.source, layout, data_home, download=download)
     is_positive = loaded.target == row.positive_target
-    sizes = _sizes_at_hand(row.sizes, is_positive)
+    sizes = _available_sizes(row.sizes, is_positive)
     notes = [loaded.note, _shrink_note(row.sizes, sizes)]
     return PaperDataset(
         name,
@@ -116,7 +116,7 @@ def paper_dataset(
     )
 
 
-def _sizes_at_hand(paper: Sizes, is_positive: np.ndarray) -> Sizes:
+def _available_sizes(paper: Sizes, is_positive: np.ndarray) -> Sizes:
     """The paper's sizes, or the largest of the same proportion with three disjoint samples."""
     n_positives = int(is_positive.sum())
     n_negatives = len(is_positive) - n_positives

@@ -29,7 +29,7 @@ class Source:
     endings : tuple of str
         Endings under which the collection publishes or has published the files, newest first.
     extracts : tuple of str
-        Patterns of files that hold some of its rows, to make do with where the whole is not at hand.
+        Patterns of files that hold some of its rows, used where the whole data set is not found.
     remark : str
         What its users should know.
     dtype : str

@@ -16,7 +16,7 @@ from unlabeled.deciding import rank_logistic
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
 
-#: With so many positives the two fits have the same weight; with more the isotonic one has more.
+#: With this many positives the two fits have the same weight; with more the isotonic one has more.
 EVEN_AT = 200
 #: A prior of 0 or 1 leaves nothing to calibrate.
 _CLOSEST = 1e-9
@@ -34,7 +34,7 @@ class Calibration:
         return np.interp(scores, self.scores, self.probabilities)
 
     def score_of(self, probability: float) -> float:
-        """The largest score whose probability is at most this; just outside all scores where there is none."""
+        """The largest score whose probability is at most this; just below all scores where there is none."""
         if self.probabilities[0] > probability:
             return float(np.nextafter(self.scores[0], -np.inf))
         last = int(np.searchsorted(self.probabilities, probability, side="right")) - 1
@@ -59,7 +59,7 @@ def calibrate(scores: HonestScores, prior: float) -> Calibration:
     ratio = IsotonicRatio.fit(scores)
     isotonic = _isotonic_probability(ratio, prior)
     logistic = rank_logistic.probability(ratio.values, scores, prior)
-    logistic[np.isinf(ratio.ratio)] = 1  # only positives score so high, and a rank cannot say how far above all others
+    logistic[np.isinf(ratio.ratio)] = 1  # only positives score that high; a rank cannot say how far above all others
     share = scores.n_positive / (scores.n_positive + EVEN_AT)
     # Both never fall; the accumulation only takes out what rounding adds.
     blend = np.maximum.accumulate(share * isotonic + (1 - share) * logistic)
@@ -69,7 +69,8 @@ def calibrate(scores: HonestScores, prior: float) -> Calibration:
 def _isotonic_probability(ratio: IsotonicRatio, prior: float) -> FloatArray:
     """min(1, factor * prior * ratio), the factor such that the mean over the population is the prior.
 
-    The ratio cannot exceed one over the prior. Where noise puts it above, what is cut off there is missing elsewhere.
+    The ratio cannot exceed one over the prior. Where noise puts it above, it is cut off, and the factor makes up
+    for what is lost.
     """
     plain = np.minimum(1, prior * ratio.ratio)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unlabeled.arrays import FloatArray
-from unlabeled.contract import PUClassifierMixin, two_columns
+from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
+from unlabeled.samples import PUSample
 
 CALIBRATIONS = ("monotone", "ratio")
 
@@ -23,12 +26,22 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
     threshold_: float
     calibration_: Calibration | None
 
+    def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
+        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0.
+
+        ``prior`` is what the parameter of that name comes to, where that is known already.
+        """
+        return self._fit(self._noted(pu), prior)
+
+    def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        raise NotImplementedError
+
     def score_samples(self, X: ArrayLike) -> FloatArray:
         """Log of p(x | y = 1) / p(x), as the estimator sees it: larger is more likely positive."""
         return self.score_rows(self._validated(X))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
-        """What `score_samples` answers for rows that are validated."""
+        """What `score_samples` answers for rows that are validated already."""
         raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -40,7 +53,7 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         """P(y = 1 | x) in the second column, its complement in the first; never falling with the score.
 
         With the thresholds "calibrated", "prevalence" and "bayes" it is above 1/2 exactly where `predict` answers
-        positive. With the others it says what it says, and `predict` follows the threshold.
+        positive. With other thresholds the two may differ: `predict` follows the threshold.
         """
         return self.probability_of_scores(self.score_samples(X))
 

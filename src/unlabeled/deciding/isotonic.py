@@ -1,7 +1,7 @@
 """The ratio of two densities of a score, as a function that never falls, from samples of the score.
 
-Such a fit has no bandwidth, does not change when the score is put on another scale, and measures the score: the better
-it tells the positives from the population, the higher the likelihood that the fit reaches.
+Such a fit has no bandwidth, does not change when the score is put on another scale, and shows how good the score is:
+the better the score tells the positives from the population, the higher the likelihood that the fit reaches.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from unlabeled.deciding.scores import HonestScores
 
 #: Copies of a row have equal scores up to rounding only, and are ties all the same.
 ROUNDING = 1e-9
-#: No score may be held impossible for a positive: the likelihood of a single one would decide all.
+#: No score may count as impossible for a positive: a single positive with it would then decide the whole likelihood.
 SMALLEST_SHARE = 1e-3
 
 
 @dataclass(frozen=True)
 class IsotonicRatio:
-    """Density of the positives by that of the population at each score that occurs, never falling."""
+    """Density of the positives divided by that of the population, at each score that occurs; it never falls."""
 
     values: FloatArray  # ascending
-    ratio: FloatArray  # infinite where only positives score so high
+    ratio: FloatArray  # infinite where only positives score that high
     positive_mass: FloatArray
     population_mass: FloatArray
 
@@ -50,14 +50,14 @@ class IsotonicRatio:
         return float(self.positive_mass @ np.log(share) + self.population_mass @ np.log1p(-share)) / 2
 
     def share(self, largest_ratio: float = np.inf) -> FloatArray:
-        """Probability of being a positive and not of the population, if there were as many of either."""
+        """Probability that a score is from the positives and not from the population, if both were equally many."""
         largest = min(1 - SMALLEST_SHARE, 1 / (1 + 1 / largest_ratio))
         with np.errstate(divide="ignore"):
             return np.clip(1 / (1 + 1 / self.ratio), SMALLEST_SHARE, largest)
 
 
 def tied(scores: FloatArray, rounding: float = ROUNDING) -> tuple[FloatArray, np.ndarray]:
-    """Different scores, ascending, and each one's place among them; those apart by rounding only are one."""
+    """Different scores, ascending, and each one's place among them; those that differ by rounding only count as one."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     starts = np.append(True, np.diff(ordered) > rounding * (1 + np.abs(ordered[1:])))

@@ -1,8 +1,9 @@
 """A logistic curve in the rank of a score: P(y = 1 | score) with two parameters, for few positives.
 
 The rank of a score in the population, put on the scale of a standard normal variable z, has the same distribution
-whatever the score. So the curve ``1 / (1 + exp(-(a + b z)))`` has the mean ``prior`` over the population for one
-intercept a to each slope b, whatever the data; what is left to learn is the slope, and, if it is not known, the prior.
+whatever the score. So for each slope b there is one intercept a, whatever the data, at which the curve
+``1 / (1 + exp(-(a + b z)))`` has the mean ``prior`` over the population. What is left to learn is the slope and, if it
+is not known, the prior.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def normal_ranks(scores: FloatArray, honest: HonestScores) -> FloatArray:
 
 
 def probability(scores: FloatArray, honest: HonestScores, prior: float) -> FloatArray:
-    """P(y = 1 | score), the mean over all slopes by how well they agree with the positives."""
+    """P(y = 1 | score), the mean over all slopes, each weighted by how well it agrees with the positives."""
     intercepts = _intercepts(np.array([prior]))[:, 0]
     log_weights = _log_likelihoods(honest, intercepts[:, None])[:, 0] - honest.n_positive * np.log(prior)
     log_weights += _LOG_PRIOR_OF_SLOPES
@@ -45,7 +46,7 @@ def probability(scores: FloatArray, honest: HonestScores, prior: float) -> Float
 
 
 def expected_prior(honest: HonestScores) -> float:
-    """Mean of the prior over its likelihood, each with its best slope; with few data it stays off the ends."""
+    """Mean of all priors weighted by their likelihood, each at its best slope; with few data it stays off 0 and 1."""
     log_likelihoods = (_log_likelihoods(honest, _intercept_table()) - honest.n_positive * np.log(_PRIORS)).max(axis=0)
     weights = np.exp(log_likelihoods - log_likelihoods.max())
     return float(weights @ _PRIORS / weights.sum())
@@ -54,7 +55,7 @@ def expected_prior(honest: HonestScores) -> float:
 def _log_likelihoods(honest: HonestScores, intercepts: FloatArray) -> FloatArray:
     """Sum over the positives of the log curve, for slopes by priors (n_slopes, n_priors).
 
-    The density of the positives by that of the population is the curve over the prior, whose log the caller subtracts.
+    The ratio of the positives' density to the population's is the curve over the prior, whose log the caller subtracts.
     """
     ranks, weights = normal_ranks(honest.positive, honest), honest.positive_weights
     return np.array(

@@ -32,8 +32,8 @@ class HonestScores:
         Share of the population that the labelled positives make up: 0 in the case-control scenario, where the
         unlabeled rows alone are the population.
     positive_rows, unlabeled_rows : int arrays of shape (n_positive,) and (n_unlabeled,), optional
-        Which row of the table each is of, as `Sample.row_numbers` counts them. A row that counts several times may be
-        there several times.
+        The row of the table that each score belongs to, as `Sample.row_numbers` counts them. A row that counts several
+        times may be there several times.
     """
 
     positive: FloatArray
@@ -137,10 +137,10 @@ class HonestScores:
 
     @property
     def rounding(self) -> float:
-        """How far apart scores may lie that are equal but for rounding, such as those of copies of a row.
+        """How far apart two scores may lie and still count as equal, such as those of copies of a row.
 
         A billionth of the width of nine tenths of the scores: scores may have any scale, and a few may lie far out.
-        Not less than some last digits of what scores are differences of: logarithms near 1 or as large as the scores.
+        Never less than the rounding of the logarithms that scores are differences of: near 1 or as large as scores.
         """
         low, middle, high = np.quantile(np.concatenate([self.positive, self.unlabeled]), [0.05, 0.5, 0.95])
         return float(max(1e-9 * (high - low), 1e-14 * max(1.0, abs(middle))))
@@ -165,7 +165,7 @@ class HonestScores:
 
 
 class KeepsHonestScores:
-    """For estimators that keep the honest scores which they were read off."""
+    """For estimators that keep the honest scores that their answers are read off."""
 
     honest_scores_: HonestScores
 
@@ -186,9 +186,9 @@ _Side = tuple[FloatArray, FloatArray, np.ndarray | None]
 
 
 def _aligned(sides: Sequence[_Side]) -> tuple[FloatArray, FloatArray, np.ndarray]:
-    """Several scores of the observations that all have (n_scores, n), their weights and row numbers."""
+    """Several scores (n_scores, n) of the observations that have all of them, their weights and row numbers."""
     numbers = [np.arange(len(weights)) if rows is None else rows for _, weights, rows in sides]
-    # The most finely cut of them says what an observation is; of equals the last.
+    # The side with the most entries says what an observation is; the last of equals.
     finest = max(reversed(range(len(sides))), key=lambda index: len(numbers[index]))
     copies = _copy_numbers(numbers[finest])
     places = [_places(rows, numbers[finest], copies) for rows in numbers]
@@ -206,7 +206,7 @@ def _copy_numbers(rows: np.ndarray) -> np.ndarray:
 
 
 def _places(rows: np.ndarray, wanted: np.ndarray, copies: np.ndarray) -> np.ndarray:
-    """Where each wanted row is among the rows, copies in their order, the last one for all beyond it; or -1."""
+    """Place of each wanted row among the rows, or -1; copies are matched in order, further ones with the last."""
     order = np.argsort(rows, kind="stable")
     first, end = (np.searchsorted(rows[order], wanted, side=side) for side in ("left", "right"))
     places = order[np.clip(np.minimum(first + copies, end - 1), 0, None)]

@@ -41,7 +41,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class TargetRecall:
-    """The highest threshold that at least this share of the labelled positives exceeds, each without itself."""
+    """The highest threshold that at least this share of the labelled positives exceeds, each scored without itself."""
 
     share: float
 
@@ -71,7 +71,7 @@ class TargetPrecision:
         n_above = int(np.searchsorted(-expected, -self.share, side="right"))
         if n_above == 0:
             warnings.warn(
-                f"No threshold reaches a precision of {self.share:g}; the highest to be had is about "
+                f"No threshold reaches a precision of {self.share:g}; the highest possible is about "
                 f"{expected[0]:.2g}, above the highest score of the population.",
                 stacklevel=2,
             )

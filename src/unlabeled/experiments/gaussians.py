@@ -1,6 +1,6 @@
 """Experiments 2 and 3 and appendix E: two Gaussians, against the number of unlabeled rows and against the prior.
 
-One experiment serves Figure 2 (prior known), Figure 3 (prior estimated) and the comparison of kernels: they share
+One experiment is behind Figure 2 (prior known), Figure 3 (prior estimated) and the comparison of kernels: they share
 draws, so that a difference between two curves is no accident of the data.
 """
 

@@ -190,7 +190,7 @@ def _row(
 
 @contextmanager
 def _memory_bound(memory_gb: float) -> Iterator[None]:
-    """Let this process allocate so much more than it has now, where the system can hold it to that."""
+    """Let this process allocate at most ``memory_gb`` more than it has now, where the system can enforce that."""
     try:
         import resource  # noqa: PLC0415 (not on Windows)
     except ImportError:

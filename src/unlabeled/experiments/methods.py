@@ -58,7 +58,7 @@ OUR_METHODS: dict[str, Build] = {
     "pu-auto": lambda task: PUClassifier(task.prior, random_state=task.seed),
 }
 METHODS = PAPER_METHODS | OUR_METHODS
-#: How each estimates the prior where it is unknown. tADJ uses none: its rows with a known prior serve for both.
+#: How each estimates the prior where it is unknown. tADJ uses none: its rows with a known prior are used for both.
 PRIOR_ESTIMATORS = {"log": "km1", "dh": "km1", "nnpu": "km1", "wmmd": "density"} | dict.fromkeys(OUR_METHODS, "auto")
 #: Methods with a kernel to choose.
 KERNEL_METHODS = ("log", "dh", "wmmd")

@@ -52,7 +52,7 @@ def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-co
         One of `SCORERS`: a metric of this package, with "-" for "_" and without "pu", such as "f1" or "roc-auc"; the
         risks are "zero-one-risk", "hinge-risk", "logistic-risk", "sigmoid-risk" and "double-hinge-risk".
     prior : float in (0, 1), optional
-        P(y = 1) in the population. Those that need none (recall, lee-liu, proxy-roc-auc) leave it aside.
+        P(y = 1) in the population. Those that need none (recall, lee-liu, proxy-roc-auc) ignore it.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the population is the unlabeled rows, or labelled and unlabeled rows together.
 

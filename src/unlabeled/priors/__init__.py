@@ -1,15 +1,15 @@
-"""Estimators of the class prior P(y = 1) of the population, one file a method."""
+"""Estimators of the class prior P(y = 1) of the population, one file for each method."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from unlabeled.contract import ResolvedPrior
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.auto import AutoPrior
 from unlabeled.priors.best_bin import BestBinPrior
@@ -86,13 +86,6 @@ def compare_priors(
     return compare(chosen, X, y, scenario, on_estimate)
 
 
-class ResolvedPrior(NamedTuple):
-    """A prior as a number, and the fitted estimator that it is from; None where it was given."""
-
-    value: float
-    estimator: PriorEstimator | None
-
-
 def resolve_prior(
     prior: float | str | PriorEstimator,
     pu: PUSample,
@@ -110,8 +103,8 @@ def resolve_prior(
     pu : PUSample
         The samples that it speaks of.
     scores : HonestScores, optional
-        One honest score of a classifier. Estimators that read scores (``"auto"`` and ``"density"``) are given these;
-        all others, and these where there are none, make what they need from the rows.
+        One honest score of a classifier. Estimators that read scores (``"auto"`` and ``"density"``) are given these.
+        All others, and these two where there are no scores, make what they need from the rows.
     engine, n_jobs
         How an estimator that is named computes kernel sums; an instance has its own.
     """

@@ -9,36 +9,24 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.best_bin import best_bin
 from unlabeled.priors.score_based import ScorePrior
 
-#: The curve counts as much as so many positives.
+#: The curve counts as much as this many positives.
 WEIGHT_OF_CURVE = 20.0
-#: Up to so many positives the best bin is as careful as Garg et al.; beyond, its confidence term shrinks faster.
+#: Up to this many positives the best bin is as careful as Garg et al.; beyond, its confidence term shrinks faster.
 CAREFUL_UP_TO = 100.0
 
 
 class AutoPrior(ScorePrior):
     """Prior from the best bin of top scores, and with few positives from the shape of the scores as well.
 
-    The best bin (Garg et al., 2021) assumes nothing about the scores but needs some dozens of positives: with ten of
-    them its bin is nearly all of them. A logistic curve in the rank of the score uses every positive; its prior is the
-    mean over its likelihood. The estimate is the mean of the two, the curve weighing as much as 20 positives: it is
-    forgotten as their number grows.
+    The best bin (Garg et al., 2021) assumes nothing about the scores but needs some dozens of positives: with ten,
+    its bin holds nearly all of them. A logistic curve in the rank of the score uses every positive; its prior is the
+    mean of all priors, weighted by their likelihood. The estimate is the mean of the two, the curve weighing as much as
+    20 positives, so that its share shrinks as their number grows.
 
     Parameters
     ----------
-    estimator : scikit-learn classifier or None, default=None
-        Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
-    n_folds : int, default=5
-        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
-    scenario : {"case-control", "single-sample"}, default="case-control"
-        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
-    max_evaluations : int or None, default=20000
-        The most rows of each sample that the WMMD scores. All stay in the sums.
-    engine : {"auto", "numba", "reference"}, default="auto"
-        How the kernel sums of the WMMD are computed.
-    n_jobs : int or None, default=None
-        Threads for the kernel sums.
-    random_state : int, RandomState or None, default=0
-        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+    estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state
+        As for `BestBinPrior`.
 
     Attributes
     ----------
@@ -61,8 +49,8 @@ class AutoPrior(ScorePrior):
 def _bolder_best_bin(scores: HonestScores) -> float:
     """The best bin with a confidence term that falls like n^-0.8 and not n^-0.5 where positives are many.
 
-    It was made to hold for all bins at once, and prefers a large bin with some negatives to a small one with none long
-    after the small one has enough rows. More weight on every row narrows it and changes nothing else.
+    The term was made to hold for all bins at once, and prefers a large bin with some negatives to a small one with none
+    long after the small one has enough rows. More weight on every row narrows it and changes nothing else.
     """
     factor = max(1.0, scores.n_positive / CAREFUL_UP_TO) ** 0.6
     weights = factor * scores.positive_weights, factor * scores.unlabeled_weights

@@ -8,7 +8,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
 
-#: Garg et al.'s constants: the slack on the confidence term, and one less its level.
+#: Garg et al.'s constants: the slack on the confidence term, and one minus its level.
 SLACK, DELTA = 0.01, 0.1
 
 
@@ -16,7 +16,7 @@ class BestBinPrior(ScorePrior):
     """Prior from the purest bin of top scores (Garg et al., 2021).
 
     Above a threshold c lie a share q_p(c) of the positives and q_u(c) of the unlabeled rows, and the share of
-    positives among the latter is at most q_u(c) / q_p(c), with equality where only positives score so high. The
+    positives among the latter is at most q_u(c) / q_p(c), with equality where only positives score that high. The
     estimate is that ratio at the threshold where its upper confidence bound is smallest: high enough for a pure bin,
     low enough for a large one.
 

@@ -59,7 +59,7 @@ class DedpulPrior(ScorePrior):
 
     Notes
     -----
-    Ivanov's is the plan: scores by a classifier that did not see the row, kernel densities of them, their ratio at the
+    The plan is Ivanov's: scores by a classifier that did not see the row, kernel densities of them, their ratio at the
     unlabeled rows made smooth and monotone, the bound by the largest ratio, and the iteration of ``method="em"``. This
     library's own are:
 
@@ -134,7 +134,7 @@ def _fixed_point(ratio: FloatArray, weights: FloatArray) -> float:
 def density_ratio(scores: HonestScores, engine: str = "auto", n_jobs: int | None = None) -> FloatArray:
     """f_p / f_u at each unlabeled score, not falling in the score.
 
-    HonestScores are turned into ranks first, so that f_u is nearly flat and one bandwidth fits all of it.
+    Scores are turned into ranks first, so that f_u is nearly flat and one bandwidth fits all of it.
     """
     ranks = _weighted_ranks(
         np.concatenate([scores.positive, scores.unlabeled]),

@@ -24,7 +24,7 @@ class DensityPrior(RowPrior):
     ----------
     kernel : {"rbf", "inverse"} or a kernel, default="rbf"
     gamma : float or sequence of floats, default=(1, 0.4, 0.2, 0.1, 0.05)
-        Each brings its own estimate into its own risk; that of the least risk counts.
+        Each gamma has its own estimate, which enters its own risk; the estimate with the least risk counts.
     eta : float in (0, 1), default=0.1
         The share of positives whose bound may be broken.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -84,7 +84,7 @@ class DensityPrior(RowPrior):
         return self
 
     def interval(self, level: float = 0.95, n_draws: int = 40) -> tuple[float, float]:
-        """Interval of the prior: by estimates from random halves of both samples, or after `fit_scores` redrawn scores.
+        """Interval of the prior, from random halves of both samples or, after `fit_scores`, from redrawn scores.
 
         It tells the noise of the estimate and not its bias; see `RowPrior.interval`.
 

@@ -33,8 +33,8 @@ class ElkanNotoPrior(ScorePrior):
     estimator : scikit-learn classifier or None, default=None
         Must have ``predict_proba``. None: logistic regression on standardised features.
     estimates : {"e1", "e2", "e3"}, default="e1"
-        c as the mean of g over the positives, as the sum of g over the positives by its sum over all rows, or as the
-        largest g of all rows.
+        c as the mean of g over the positives, as the sum of g over the positives divided by its sum over all rows, or
+        as the largest g of all rows.
     n_folds : int, default=5
         Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
     scenario : {"case-control", "single-sample"}, default="case-control"

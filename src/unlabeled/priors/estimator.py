@@ -48,7 +48,7 @@ class PriorEstimator(PUInput, BaseEstimator):
         """Interval of the prior at a confidence level.
 
         It tells the noise of the estimate. Where irreducibility is in doubt the estimate is an upper bound of the
-        prior, and then so is this interval: nothing in the data can say how far below the prior lies.
+        prior, and then so is this interval: nothing in the data can say how far below it the prior lies.
         """
         raise NotImplementedError
 

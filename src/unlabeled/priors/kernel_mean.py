@@ -19,11 +19,11 @@ from unlabeled.scoring.scaling import median_sq_distance, standardised
 VARIANTS = ("km1", "km2")
 #: Bandwidths tried, in units of the median distance.
 RELATIVE_BANDWIDTHS = tuple(10.0**power for power in (-1, -0.5, 0, 0.5, 1))
-#: Where d starts: its first slope is that of its chord from 1 to here, and how much the last slope adds to it.
+#: The first slope of d is that of its chord from 1 to the first number; the second is the weight of the last slope.
 FIRST_LAMBDA, LAST_SLOPE_SHARE = 1.05, 0.2
 #: A km1 threshold above this share of the largest slope would never be reached.
 LARGEST_RELATIVE_SLOPE = 0.9
-#: Largest lambda considered: the largest share is 1 - 1 / it.
+#: Largest lambda considered: the largest share is 1 - 1 / lambda.
 MAX_LAMBDA = 40.0
 #: Larger squared distances, and sharper kernels, would leave the range of single precision.
 FARTHEST = 1e18
@@ -48,8 +48,8 @@ class KernelMeanPrior(RowPrior):
         Of the Gaussian kernel, in units of the standardised features. None: of 0.1, 0.32, 1, 3.2 and 10 times the
         median distance of unlabeled rows, the one at which u and p are farthest apart.
     max_points : int, default=2400
-        At most so many rows, chosen at random, are used, half of them of each sample, or all of a smaller one: memory
-        grows with the square (about 70 MB at 2,400), whatever the size of the table.
+        The most rows that are used, chosen at random: half of them from each sample, or all of a smaller one. Memory
+        grows with the square of this number (about 70 MB at 2,400), not with the size of the table.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     random_state : int, RandomState or None, default=0
@@ -118,7 +118,7 @@ class KernelMeanPrior(RowPrior):
 
 
 def thinned(pu: PUSample, max_points: int, rng: np.random.RandomState) -> PUSample:
-    """At most so many rows, at random: half of them of each sample, or all of a sample that has fewer.
+    """At most ``max_points`` rows, at random: half of them from each sample, or all of a sample that has fewer.
 
     The estimate is as noisy as the kernel mean of the smaller sample, so that one is not thinned to make room for more
     of the larger.

@@ -26,7 +26,7 @@ class RowPrior(PriorEstimator):
 
         It tells the noise of the estimate, not its bias, and estimates from rows are biased where the classes overlap.
         If the classes are not irreducible the estimate is an upper bound of the prior, and then so is this interval:
-        nothing in the data can say how far below the prior lies.
+        nothing in the data can say how far below it the prior lies.
 
         Parameters
         ----------

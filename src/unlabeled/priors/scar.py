@@ -4,16 +4,16 @@ Completely at random, the labelled positives are a random choice of all positive
 lies about a share b of the positives among the unlabeled rows. The sign is a region of top scores with many labelled
 positives and hardly any unlabeled rows.
 
-No such sign can do without a word on how many positives the unlabeled rows hold: if none of them is positive, any table
-whatever comes from labels given at random, to every positive. So what is tested is that labels are random *and* the
-unlabeled rows hold at least so many positives.
+No such sign works without an assumption on how many positives the unlabeled rows hold: if none of them is positive,
+every positive is labelled, and that agrees with labels at random in any table. So what is tested is that labels are
+random *and* the unlabeled rows hold at least a given number of positives.
 
-How probable so few are: put a threshold t at the m-th highest score of n labelled positives. A share B of all positives
-scores t or more, and B has the distribution Beta(m, n + 1 - m) whatever the score is, or is larger where scores tie. So
-the number of unlabeled rows at or above t is no smaller than a binomial number with mean (positives) * B, whose lower
-tail is no larger than that of a Poisson number with this mean. Several m are tried, and the smallest probability is
-multiplied by their number. This holds for a score that does not depend on the rows it is of, as honest scores nearly do
-not.
+How probable are so few unlabeled rows at the top? Put a threshold t at the m-th highest score of n labelled positives.
+A share B of all positives scores t or more, and B has the distribution Beta(m, n + 1 - m) whatever the score is, or is
+larger where scores tie. So the number of unlabeled rows at or above t is no smaller than a binomial number with mean
+(positives) * B, whose lower tail is no larger than that of a Poisson number with this mean. Several m are tried, and
+the smallest probability is multiplied by their number. This holds for a score that does not depend on the rows it
+scores, which is nearly true of honest scores.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from unlabeled.deciding.scores import HonestScores
 
 #: How often, at most, the warning may come by chance.
 LEVEL = 1e-3
-#: The unlabeled rows are taken to hold at least so many positives.
+#: The unlabeled rows are taken to hold at least this many positives.
 FEWEST_POSITIVES = 20.0
 #: The parts of the labelled positives, from the highest score down, that are looked at.
 PORTIONS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -47,7 +47,7 @@ class Evidence:
 
     portion: float  # the share of the labelled positives in it
     n_unlabeled: float  # the unlabeled rows in it
-    p_value: float  # how probable so few or fewer are, all regions tried taken into account
+    p_value: float  # the probability of so few or fewer, with all regions tried taken into account
 
 
 def warn_unless_scar(scores: HonestScores) -> None:
@@ -72,7 +72,7 @@ def warn_unless_scar(scores: HonestScores) -> None:
 
 
 def evidence_against_scar(scores: HonestScores, n_positives: float) -> Evidence:
-    """How well labels at random and at least so many positives among the unlabeled rows agree with the scores."""
+    """How well the scores agree with labels at random and at least ``n_positives`` unlabeled positives."""
     order = np.argsort(-scores.positive)
     total = np.cumsum(scores.positive_weights[order])
     rounding, found = scores.rounding, []

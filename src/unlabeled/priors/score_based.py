@@ -25,32 +25,7 @@ GAMMAS = slice(1, 10)
 
 
 class ScorePrior(KeepsHonestScores, PriorEstimator):
-    """Estimates the prior from scores.
-
-    Parameters
-    ----------
-    estimator : scikit-learn classifier or None, default=None
-        Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
-    n_folds : int, default=5
-        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
-    scenario : {"case-control", "single-sample"}, default="case-control"
-        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
-    max_evaluations : int or None, default=20000
-        The most rows of each sample that the WMMD scores. All stay in the sums.
-    engine : {"auto", "numba", "reference"}, default="auto"
-        How the kernel sums of the WMMD are computed.
-    n_jobs : int or None, default=None
-        Threads for the kernel sums.
-    random_state : int, RandomState or None, default=0
-        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
-
-    Attributes
-    ----------
-    prior_ : float
-        P(y = 1) in the population.
-    honest_scores_ : HonestScores
-        Scores of both samples.
-    """
+    """Estimates the prior from honest scores; its parameters are described in `BestBinPrior`."""
 
     def __init__(
         self,
@@ -77,7 +52,7 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         It tells the noise of the estimate, not its bias, and misses the prior more often than its level says where the
         bias is no smaller than the noise. Over 20 tables, intervals of 95 % held the prior in 90 to 100 % for the best
         bin, and in 65 to 85 % for DEDPUL. If the classes are not irreducible the estimate is an upper bound of the
-        prior, and then so is this interval: nothing in the data can say how far below the prior lies.
+        prior, and then so is this interval: nothing in the data can say how far below it the prior lies.
 
         Parameters
         ----------
@@ -96,7 +71,7 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
 
         Near 0, one of the two is wrong: the positives are not labelled at random, or the prior is smaller. A value
         that is not small proves nothing: most ways of labelling that are not random leave no trace. Scores are taken to
-        be independent of the rows they are of, as honest ones nearly are: read 0.001, not 0.01, as a contradiction.
+        be independent of the rows that they score, as honest ones nearly are: read 0.001, not 0.01, as a contradiction.
         """
         check_is_fitted(self, "prior_")
         if not self.labelled_share_ <= prior <= 1:
@@ -156,5 +131,5 @@ def wmmd_scores(
     areas = [
         roc_auc_score(labels, scores, sample_weight=weights) for scores in np.hstack([found.positive, found.unlabeled])
     ]
-    best = int(np.argmax(np.array(areas) > max(areas) - 1e-9))  # the widest kernel of those that rounding tells apart
+    best = int(np.argmax(np.array(areas) > max(areas) - 1e-9))  # of those equal up to rounding, the widest kernel
     return found.at(best)

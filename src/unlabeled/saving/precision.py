@@ -14,9 +14,9 @@ from unlabeled.saving.trusted import parts_of
 from unlabeled.scoring.ratio import Kernels, loo_log_scores
 from unlabeled.scoring.witness import Witness
 
-#: Scores may move by so much; kernel sums themselves are exact to about that.
+#: Scores may move by at most this much; kernel sums themselves are exact to about that.
 TOLERANCE = 1e-6
-#: So many rows of each sample are scored to find out.
+#: The number of rows of each sample that are scored to find out.
 N_PROBES = 256
 
 

@@ -39,6 +39,7 @@ TRUSTED = frozenset(
         "unlabeled.priors.kernel_mean.KernelMeanPrior",
         "unlabeled.samples.PUSample",
         "unlabeled.samples.Sample",
+        "unlabeled.scoring.binning.Steps",
         "unlabeled.scoring.one_dimension.ScoreRatio",
         "unlabeled.scoring.scaling.Scaling",
         "unlabeled.scoring.smoothing.Round",

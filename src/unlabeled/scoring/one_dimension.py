@@ -18,7 +18,7 @@ from unlabeled.scoring.selection import first_of_best, loo_scores, ratio_log_lik
 #: Rows of each sample that the bandwidth is chosen by: one dimension needs no more.
 N_EVALUATIONS = 2000
 N_KNOTS = 500
-#: Where the ratio is flat the order of scores still shows, this much for each standard deviation.
+#: A flat ratio is made to rise by this much for each standard deviation, so that the order of scores is kept.
 SLOPE = 1e-6
 
 
@@ -50,7 +50,7 @@ class ScoreRatio:
 
 
 def _knots(scores: FloatArray) -> FloatArray:
-    """All different scores, or so many of them that equally many observations lie between neighbours."""
+    """All different scores, or a choice of them with about equally many observations between neighbours."""
     values, place = tied(scores)
     if len(values) <= N_KNOTS:
         return values

@@ -1,4 +1,4 @@
-"""The score of the WMMD classifier, the ratio of two kernel means, at any point and of rows without themselves.
+"""The score of the WMMD classifier, the ratio of two kernel means: at any point, and at rows that are left out of it.
 
 Notation of the paper (labels in brackets are those of its source): the population has distribution P_X with empirical
 sample ``unlabeled``, the positives P_{X|Y=1} with sample ``positive``. All sums are taken in the log domain, so a point

@@ -14,7 +14,7 @@ from unlabeled.samples import PUSample, Sample
 #: The grid of gamma, sharpest last, in units of one over the median squared distance. Wide enough for a class boundary
 #: far finer than the data (skin colours want 16 to 32) and for many weak features (which want the widest).
 RELATIVE_GAMMAS: FloatArray = np.exp2(np.arange(-3, 9))
-#: So many pairs of rows make the median distance.
+#: The most pairs of rows that the median distance is taken over.
 N_PAIRS = 20_000
 PAIRS_AT_A_TIME = 1_000
 #: Features that were standardised before have mean 0 and variance 1 up to this.
@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Scaling:
-    """Features less a center, by a scale; None leaves them as they are."""
+    """Features minus a center, divided by a scale; None leaves them as they are."""
 
     name: str
     center: FloatArray | None = None
@@ -70,7 +70,7 @@ SCALINGS = {"standard": standardised, "none": as_they_are}
 
 
 def different_scalings(names: Sequence[str], pu: PUSample) -> list[Scaling]:
-    """The scalings of these names, without those that leave features in the units of one that comes before."""
+    """The scalings of these names; of those that change nothing, only the first."""
     found: list[Scaling] = []
     for scaling in (SCALINGS[name](pu) for name in names):
         if not (scaling.changes_nothing and any(other.changes_nothing for other in found)):
@@ -86,8 +86,8 @@ def gamma_grid(pu: PUSample, kernel: Kernel, rng: np.random.RandomState | None =
 def median_sq_distance(sample: Sample, rng: np.random.RandomState | None = None) -> float:
     """Median squared distance of different rows: of all pairs where they are few, else of random pairs.
 
-    1 where all rows are alike. A weight of 2 counts as the row twice. Without ``rng`` the pairs are chosen once for
-    all, by their place in the table.
+    1 where all rows are alike. A weight of 2 counts as the row twice. Without ``rng`` the pairs are always the
+    same places in the table.
     """
     first, second, weights = _pairs(sample, rng)
     sq_dist = _sq_distances(sample.rows, first, second)
@@ -107,7 +107,7 @@ def _pairs(sample: Sample, rng: np.random.RandomState | None) -> tuple[np.ndarra
         first, second = np.triu_indices(n_rows, 1)
     elif rng is not None:
         first, second = rng.randint(n_rows, size=(2, N_PAIRS))
-    else:  # pairs of observations and not of rows, so that weights and repeated rows come to the same
+    else:  # pairs of observations and not of rows, so that weights and repeated rows give the same result
         ends = np.cumsum(weights) / weights.sum()
         places = np.random.RandomState(0).uniform(size=(2, N_PAIRS))
         first, second = np.minimum(np.searchsorted(ends, places), n_rows - 1)

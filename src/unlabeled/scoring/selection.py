@@ -64,7 +64,7 @@ def averaged_with_neighbours(criteria: FloatArray) -> FloatArray:
 
 
 def first_of_best(criteria: ArrayLike) -> int:
-    """Place of the largest value; of those that only rounding tells apart, the first."""
+    """Place of the largest value; of those that differ by rounding only, the first."""
     values = np.asarray(criteria)
     return int(np.argmax(values >= values.max() - 1e-12))
 

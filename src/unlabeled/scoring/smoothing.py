@@ -33,7 +33,7 @@ from unlabeled.scoring.selection import first_of_best
 N_FOLDS = 10
 #: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
 HALF_AT = 200
-#: With fewer different rows nothing is left to score by once a fold and a row itself are out.
+#: With fewer different rows nothing is left to score by once a fold and the row itself are left out.
 LEAST_ROWS = 3
 #: A population thinned out to fewer rows than this has nothing to pass on.
 LEAST_VOTERS = 200
@@ -87,7 +87,7 @@ class Folds:
 
 @dataclass(frozen=True)
 class Round:
-    """What scores of new rows need of a round: its gamma, log P(y = 1) of the voters, and its weight in the mean."""
+    """What a round leaves for scoring new rows: its gamma, log P(y = 1) of the voters, and its weight in the mean."""
 
     gamma: float
     log_probabilities: FloatArray
@@ -107,7 +107,7 @@ class Round:
 class Voters:
     """Rows of the population that pass probabilities on: those with honest scores.
 
-    ``positive`` and ``unlabeled`` are their places in the samples, -1 where they are of the other one. Where not all
+    ``positive`` and ``unlabeled`` are their places in the samples, -1 for a voter of the other sample. Where not all
     rows vote, those of the sample with fewer voters for its size stand for more observations: ``log_shares``.
     """
 
@@ -183,7 +183,7 @@ class Smoothing:
 
     @classmethod
     def start(cls, pu: PUSample, folds: Folds, scores: HonestScores, kernels: Kernels) -> Smoothing:
-        """From the ratio of kernel means of labelled positives and population, for one gamma; by the rows scored."""
+        """From the ratio of kernel means of labelled positives and population, for one gamma; the rows scored vote."""
         voters = Voters.among(pu, scores)
         positive = _SumsByFold.of(pu.positive, folds.positive, folds.n, voters.sample.rows, voters.positive, kernels)
         unlabeled = _SumsByFold.of(
@@ -259,7 +259,7 @@ def mean_of_scores(parts: Sequence[HonestScores], n_positive: float) -> tuple[Ho
 
 
 def _times(whole: Sample, part: Sample) -> float:
-    """How many observations of a sample one of a part of it stands for."""
+    """How many observations of the whole sample one observation of the part stands for."""
     return whole.total / part.total if len(part) else 1.0
 
 
@@ -279,7 +279,7 @@ class _SumsByFold:
     def of(
         cls, sample: Sample, folds: np.ndarray, n_folds: int, queries: FloatArray, own: np.ndarray, kernels: Kernels
     ) -> _SumsByFold:
-        """Each query is without (one unit of) its own row, if ``own`` names one."""
+        """The sums of a query leave out (one unit of) its own row, if ``own`` names one."""
         own_weight = np.minimum(1, sample.weights[own])
         log_sums, totals = np.empty((n_folds, len(queries))), np.empty((n_folds, len(queries)))
         for fold in range(n_folds):

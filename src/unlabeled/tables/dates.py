@@ -29,7 +29,7 @@ _MONTH_FIRST = (
 )
 #: The parser takes 13/02/24 for a day of the year 24, or 13.
 _FIRST_YEAR = 1000
-#: Most columns of text hold no dates; so many values tell.
+#: Most columns of text hold no dates; this many values are enough to tell.
 _N_PROBES = 100
 
 
@@ -52,7 +52,7 @@ def date_pattern(present: pl.Series) -> str:
 
 
 def read_dates(text: pl.Series, pattern: str) -> pl.Series:
-    """Text as dates with time, null where it is not written so."""
+    """Text as dates with time, null where it is not written that way."""
     dates = text.str.strip_chars().str.to_datetime(pattern or _ISO, strict=False)
     return dates.set((dates.dt.year() < _FIRST_YEAR).fill_null(value=False), None)
 

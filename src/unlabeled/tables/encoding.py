@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from unlabeled.tables.columns import Columns
 
-#: A category column becomes at most so many features; the rarest values share one.
+#: The most features that a category column becomes; the rarest values share one.
 MOST_CATEGORIES = 50
 
 

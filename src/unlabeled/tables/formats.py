@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from pathlib import Path
 
-#: So many bytes tell what a file is.
+#: The first bytes of a file, this many, tell what it is.
 _HEAD = 1 << 16
 _SEPARATORS = "\t,;|"
 _LIBSVM_LINE = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:,[-+\d.]+)*(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")

@@ -106,7 +106,7 @@ def _only_value(value: str, label: str) -> str:
 
 
 def _larger(values: list[str]) -> str | None:
-    """Which of two values says yes, if it is plain."""
+    """Which of two values says yes, if that is clear."""
     numbers = [_number(value) for value in values]
     if all(number is not None for number in numbers):
         return values[int(np.argmax(np.array(numbers, dtype=float)))]

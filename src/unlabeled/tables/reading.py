@@ -75,7 +75,7 @@ class Table:
         return frame
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Some columns of it, so many rows at a time, in order; memory stays that of a few batches."""
+        """Some columns of it, ``n_rows`` rows at a time, in order; only a few batches are in memory at once."""
         if self.leaves_out_zeros:
             yield from self._libsvm_columns(names, n_rows)
             return
@@ -112,7 +112,7 @@ class Table:
             yield _without_empty_rows(chunk)
 
     def row(self, number: int, names: Sequence[str]) -> pl.DataFrame | None:
-        """Some columns of one row, counted from 1, or None where there are not so many."""
+        """Some columns of one row, counted from 1, or None where there is no such row."""
         if not self.leaves_out_zeros:
             with self._explained():
                 scan = _without_empty_rows(self._scan()) if self.format.kind == "csv" else self._scan()

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from unlabeled.experiments.pages.rows import Group, Rows
 
-# Okabe and Ito's colours, which people of all kinds of colour vision tell apart.
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED = "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00"
-#: Sizes from which a slope is fitted: the last so many.
+#: A slope is fitted to the last sizes, this many of them.
 N_FITTED = 6
 
 

@@ -1,0 +1,56 @@
+"""Features in at most 255 steps, found once for all folds: finer steps boosted trees do not see.
+
+scikit-learn finds such steps in every fit, and with weights in a slow way: nine tenths of a small fit. A feature of few
+values it leaves as it is, so that one that is in steps already costs it nothing.
+
+Steps are quantiles of the rows by their frequencies. They know no labels, so that scores of rows by fits without these
+rows stay honest although all rows take part here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unlabeled.arrays import FloatArray
+from unlabeled.samples import some_rows
+
+#: As many steps as scikit-learn's boosted trees have.
+MOST_STEPS = 255
+#: The most rows that quantiles are found from.
+MOST_ROWS = 200_000
+
+
+@dataclass(frozen=True)
+class Steps:
+    """For each feature the upper ends of all steps but the last; None where it has few values and stays as it is."""
+
+    ends: tuple[FloatArray | None, ...]
+
+    @classmethod
+    def of(cls, rows: FloatArray, weights: FloatArray) -> Steps:
+        """Steps that hold equal shares of the rows, each row counted by its weight."""
+        some = some_rows(len(rows), MOST_ROWS, np.random.RandomState(0))
+        return cls(tuple(_ends(feature, weights[some]) for feature in rows[some].T))
+
+    def apply(self, rows: FloatArray) -> FloatArray:
+        """Rows with the number of the step in place of a feature."""
+        stepped = rows.astype(np.float64)
+        for place, ends in enumerate(self.ends):
+            if ends is not None:
+                stepped[:, place] = np.searchsorted(ends, rows[:, place])
+        return stepped
+
+
+def _ends(feature: FloatArray, weights: FloatArray) -> FloatArray | None:
+    order = np.argsort(feature, kind="stable")
+    ordered = feature[order].astype(np.float64)
+    if np.count_nonzero(np.diff(ordered)) < MOST_STEPS:
+        return None
+    up_to = np.cumsum(weights[order])
+    shares = np.arange(1, MOST_STEPS) / MOST_STEPS * up_to[-1]
+    # Where a share ends exactly at a row, halfway to the next one.
+    low = np.searchsorted(up_to, shares * (1 - 1e-12))
+    high = np.minimum(np.searchsorted(up_to, shares * (1 + 1e-12), side="right"), len(ordered) - 1)
+    return np.unique((ordered[low] + ordered[high]) / 2)
