@@ -1,6 +1,8 @@
 # Every target makes and reuses .venv by itself.
 PYTHON ?= python3
 BIN := .venv/bin
+# Tests, and the examples in docstrings, in as many processes as there are cores.
+TESTS := -m pytest -n auto --doctest-modules --doctest-ignore-import-errors src tests
 
 .PHONY: demo test test-all test-floor lint packages format bench clean
 
@@ -8,13 +10,13 @@ demo: .venv/.installed
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python $(TESTS)
 
 test-all: lint
-	$(BIN)/python -m pytest -n auto -m "slow or not slow"
+	$(BIN)/python $(TESTS) -m "slow or not slow"
 
 test-floor: .venv-floor/.installed
-	.venv-floor/bin/python -m pytest -n auto
+	.venv-floor/bin/python $(TESTS)
 
 lint: .venv/.installed packages
 	$(BIN)/ruff check .

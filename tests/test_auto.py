@@ -161,6 +161,8 @@ def test_data_frames(data):
     frame = pd.DataFrame(data.X, columns=["a", "b"])
     model = PUClassifier(0.5).fit(frame, data.y)
     assert model.feature_names_in_.tolist() == ["a", "b"]
+    for part in model.parts_.values():
+        np.testing.assert_array_equal(part.score_samples(frame), part.score_rows(data.X))
     np.testing.assert_array_equal(model.predict(frame), PUClassifier(0.5).fit(data.X, data.y).predict(data.X))
 
 
@@ -224,7 +226,11 @@ def test_three_parts(data):
     model = PUClassifier(0.5).fit(data.X[few], data.y[few])
     assert set(model.comparison_.names) == {"wmmd", "score", "line"}
     assert list(model.parts_) == list(model.weights_)
-    assert model.chosen_ == "several"
+    assert model.chosen_ == "wmmd+score+line"
+    best = model.comparison_.best
+    assert (
+        f"log-likelihood {max(model.comparison_.log_likelihoods):.4f} of {PARTS[best].words} against" in model.reason_
+    )
     assert re.match(r"Distances, the learned score and the straight line count \d+%, \d+% and \d+%: log", model.reason_)
     expected = sum(w * model.parts_[name].score_samples(data.test) for name, w in model.weights_.items())
     np.testing.assert_allclose(model.score_samples(data.test), expected)
@@ -244,6 +250,11 @@ def test_weights_of_three_parts_follow_from_their_lags():
     assert set(far.in_use()) == {"a", "b"}
     assert sum(far.in_use().values()) == pytest.approx(1)
     assert far.in_use(alone=True) == {"a": 1.0}
+
+
+def test_of_many_level_parts_one_is_kept():
+    names = tuple(f"p{i}" for i in range(25))
+    assert list(Comparison(names, np.zeros(25), np.ones((25, 25))).in_use()) == ["p0"]
 
 
 def test_a_prior_from_rows_is_estimated_once(data, monkeypatch):

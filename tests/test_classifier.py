@@ -46,16 +46,27 @@ def model(data):
 @parametrize_with_checks(
     [
         WMMDClassifier(),
-        WMMDClassifier(kernel="inverse"),
-        WMMDClassifier(scenario="single-sample"),
-        WMMDClassifier(threshold="prevalence"),
         WMMDClassifier(prior=0.5, threshold="bayes"),
-        WMMDClassifier(prior=0.3, threshold="bayes", kernel="inverse", engine="reference"),
         WMMDClassifier.paper(selection="loo"),
-        WMMDClassifier.paper(prior=0.5, selection="loo", gamma=0.3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings(PRIOR_OF_ONE)
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+@parametrize_with_checks(
+    [
+        WMMDClassifier(kernel="inverse"),
+        WMMDClassifier(scenario="single-sample"),
+        WMMDClassifier(threshold="prevalence"),
+        WMMDClassifier(prior=0.3, threshold="bayes", kernel="inverse", engine="reference"),
+        WMMDClassifier.paper(prior=0.5, selection="loo", gamma=0.3),
+    ]
+)
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)
 
 
@@ -287,12 +298,15 @@ def test_single_sample_prior_speaks_of_the_whole_population():
     data = make_gaussians(1, 4000, 4000, prior=0.4, separation=3.0, random_state=0)
     labelled = data.unlabeled_truth & (np.random.RandomState(0).uniform(size=4000) < 0.75)
     for make in (WMMDClassifier.paper, WMMDClassifier):
-        options = {"gamma": 0.4, "selection": "loo"} if make == WMMDClassifier.paper else {}
+        options = {"max_evaluations": 1000, "random_state": 0}
+        if make == WMMDClassifier.paper:
+            options |= {"gamma": 0.4, "selection": "loo"}
         model = make(0.4, scenario="single-sample", **options).fit(data.unlabeled, labelled)
         assert model.predict_proba(data.test)[:, 1].mean() == pytest.approx(0.4, abs=0.02)
         wrong = make(0.4, **options).fit(data.unlabeled, labelled)
         assert abs(wrong.predict_proba(data.test)[:, 1].mean() - 0.4) > 0.02
-    estimated = WMMDClassifier(scenario="single-sample").fit(data.unlabeled, labelled)
+    estimated = WMMDClassifier(scenario="single-sample", max_evaluations=1000, random_state=0)
+    estimated.fit(data.unlabeled, labelled)
     assert estimated.prior_ == pytest.approx(0.4, abs=0.03)
     assert np.mean((estimated.predict(data.test) == 1) == data.test_truth) > 0.92  # the Bayes classifier has 0.937
 
@@ -329,10 +343,11 @@ def test_two_moons(prior, expected):
 
 @pytest.mark.parametrize("prior", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize("known", [True, False])
-def test_probabilities_are_calibrated(prior, known):
+@pytest.mark.parametrize("n_draws", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_probabilities_are_calibrated(prior, known, n_draws):
     """Expected calibration error in 15 bins of equal mass; ``prior * ratio`` is at .12 to .29 on these."""
     errors = []
-    for seed in range(3):
+    for seed in range(n_draws):
         data = make_gaussians(1000, 4000, 20_000, prior=prior, random_state=seed)
         model = WMMDClassifier(prior if known else "auto", max_evaluations=2000, random_state=0).fit(data.X, data.y)
         errors.append(calibration_error(model.predict_proba(data.test)[:, 1], data.test_truth))

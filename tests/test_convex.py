@@ -393,13 +393,23 @@ def test_the_system_of_the_basis_agrees_with_that_of_the_rows(few, loss, monkeyp
 @parametrize_with_checks(
     [
         ConvexPUClassifier(),
-        ConvexPUClassifier("double_hinge"),
-        ConvexPUClassifier(prior=0.2),
         ConvexPUClassifier("double_hinge", prior=0.2),
-        ConvexPUClassifier("double_hinge", prior=0.3, kernel="inverse"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+@parametrize_with_checks(
+    [
+        ConvexPUClassifier("double_hinge"),
+        ConvexPUClassifier(prior=0.2),
+        ConvexPUClassifier("double_hinge", prior=0.3, kernel="inverse"),
+    ]
+)
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)
 
 
@@ -460,10 +470,11 @@ def test_single_sample_prior_speaks_of_the_whole_population():
 
 
 @pytest.mark.parametrize("solver", ["exact", "gd"])
-def test_accuracy_on_the_papers_gaussians(loss, solver):
+@pytest.mark.parametrize("n_draws", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_accuracy_on_the_papers_gaussians(loss, solver, n_draws):
     """Experiment 2 with n_p = 100, n_u = 400, prior 0.5 known; the Bayes classifier has 0.841."""
     accuracies = []
-    for seed in range(10):
+    for seed in range(n_draws):
         data = make_gaussians(random_state=seed)
         model = ConvexPUClassifier(loss, prior=0.5)
         if solver == "gd":

@@ -44,11 +44,21 @@ def model(data):
     [
         ElkanNotoClassifier(),
         ElkanNotoClassifier(prior=0.5),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+@parametrize_with_checks(
+    [
         ElkanNotoClassifier(scenario="single-sample"),
         ElkanNotoClassifier(estimates="e2", rule="plain"),
     ]
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)
 
 
@@ -271,10 +281,11 @@ def test_the_paper_configuration_with_few_positives(n_positive, data):
     assert 0 < model.c_ <= 1
 
 
-def test_accuracy_and_auc_on_the_papers_gaussians():
-    """20 draws; Bayes 0.841. The paper's text: AUC the highest of all methods, accuracy poor."""
+@pytest.mark.parametrize("n_draws", [6, pytest.param(20, marks=pytest.mark.slow)])
+def test_accuracy_and_auc_on_the_papers_gaussians(n_draws):
+    """Bayes 0.841. The paper's text: AUC the highest of all methods, accuracy poor."""
     accuracy, auc = {"paper": [], "default": []}, {"paper": [], "default": []}
-    for seed in range(20):
+    for seed in range(n_draws):
         data = make_gaussians(random_state=seed)
         for name, model in (
             ("paper", ElkanNotoClassifier.paper(random_state=seed)),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from unlabeled import engines
 from unlabeled.engines import ENGINES, log_kernel_sums, select_engine
 from unlabeled.engines import numba as numba_engine
-from unlabeled.kernels import KERNELS, PAPER_GAMMAS
+from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
 
 #: 1,100 queries against 1,000 points: just over what is computed by differences, so that tiles are tested.
 N_QUERIES, N_POINTS = 1100, 1000
@@ -496,3 +497,13 @@ def test_bad_input(change, message):
     arguments = {"queries": POINTS, "points": POINTS, "kernel": "rbf", "gammas": 1.0, **change}
     with pytest.raises(ValueError, match=message):
         log_kernel_sums(**arguments)
+
+
+def test_a_kernel_without_loops_is_refused(rng):
+    """Not computed as another one: a kernel has to be added to the table of the engine."""
+    stranger = SimpleNamespace(name="laplace", log=RBF().log, sharpness=RBF().sharpness)
+    points, options = rng.normal(size=(900, 2)), {"exact": False, "n_jobs": 1}
+    for n_queries in (3, 3000):  # by differences, and by tiles
+        with pytest.raises(ValueError, match=r"no loops for the kernel 'laplace', only for \['inverse', 'rbf'\]"):
+            numba_engine.log_sums(rng.normal(size=(n_queries, 2)), points, stranger, np.ones(1), None, None, **options)
+    assert set(numba_engine.LOOPS) == set(KERNELS)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from unlabeled import (
     ConvexPUClassifier,
@@ -14,11 +16,20 @@ from unlabeled import (
     WMMDClassifier,
     evaluate,
 )
+from unlabeled.classifiers import wmmd
 from unlabeled.datasets import make_gaussians
 from unlabeled.engines import numba as numba_engine
 from unlabeled.engines import reference
 from unlabeled.priors import PRIORS, AutoPrior, DensityPrior, compare_priors, resolve_prior
 from unlabeled.samples import SCENARIOS, PUSample, Sample, random_split, split_samples
+from unlabeled.scoring.scaling import different_scalings, standardised
+from unlabeled.scoring.selection import loo_scores
+
+
+def _network(**options):
+    pytest.importorskip("torch")
+    return NNPUClassifier(0.5, n_epochs=2, random_state=0, **options)
+
 
 CLASSIFIERS = {
     "wmmd": lambda **options: WMMDClassifier(0.5, random_state=0, **options),
@@ -26,7 +37,7 @@ CLASSIFIERS = {
     "pu": lambda **options: PUClassifier(0.5, estimator=LogisticRegression(), **options),
     "convex": lambda **options: ConvexPUClassifier("logistic", 0.5, gamma=0.2, alpha=0.1, **options),
     "elkan-noto": lambda **options: ElkanNotoClassifier(LogisticRegression(), **options),
-    "nnpu": lambda **options: NNPUClassifier(0.5, n_epochs=2, random_state=0, **options),
+    "nnpu": _network,
 }
 
 
@@ -58,11 +69,47 @@ def test_prior_estimators(data, name):
     assert of_sample.fit_sample(samples_of(data)).prior_ == of_table.fit(data.X, data.y).prior_
 
 
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_samples_are_checked_as_tables_are(data, name):
+    make, pu = CLASSIFIERS[name], samples_of(data)
+    one = PUSample(Sample(data.X[:1]), pu.unlabeled)
+    strange = PUSample(Sample(np.where(np.arange(40)[:, None] == 3, np.nan, data.X[:40])), pu.unlabeled)
+    wide = PUSample(Sample(np.zeros((5, 3))), pu.unlabeled)
+    for sample, message in ((one, "two are needed"), (strange, "NaN"), (wide, "they must agree")):
+        with pytest.raises(ValueError, match=message):
+            make().fit_sample(sample)
+    with pytest.raises(ValueError, match="samples are single-sample, and the estimator is case-control"):
+        make().fit_sample(samples_of(data, "single-sample"))
+
+
+@pytest.mark.parametrize("name", ["wmmd", "score", "pu"])
+def test_whole_numbers_and_weights_of_zero(data, name):
+    X, weights = np.round(3 * data.X), np.where(np.arange(200) % 7 == 0, 0.0, 1.0)
+    pu = PUSample(
+        Sample(X[:40].astype(int), np.log(np.maximum(weights[:40], 1e-300)) + np.where(weights[:40] > 0, 0, -np.inf)),
+        Sample(X[40:].astype(int), np.where(weights[40:] > 0, 0.0, -np.inf)),
+    )
+    of_sample = CLASSIFIERS[name]().fit_sample(pu)
+    of_table = CLASSIFIERS[name]().fit(X, data.y, sample_weight=weights)
+    np.testing.assert_allclose(of_sample.decision_function(data.test), of_table.decision_function(data.test), atol=1e-9)
+    np.testing.assert_array_equal(of_sample.honest_scores_.positive_rows, of_table.honest_scores_.positive_rows)
+    np.testing.assert_array_equal(of_sample.honest_scores_.unlabeled_rows, of_table.honest_scores_.unlabeled_rows)
+
+
+def test_rows_that_are_in_no_table_are_numbered_positives_first(data):
+    bare = PUSample(Sample(data.X[:40]), Sample(data.X[40:]))
+    honest = WMMDClassifier(0.5).fit_sample(bare).honest_scores_
+    assert honest.positive_rows.tolist() == list(range(40))
+    assert honest.unlabeled_rows.tolist() == list(range(40, 200))
+    with pytest.raises(ValueError, match="not in the sample"):
+        samples_of(data).positive.places_of(np.array([3, 99]))
+
+
 def test_a_network_takes_no_weights(data):
     pu = samples_of(data)
     weighted = PUSample(Sample(pu.positive.rows, np.full(40, 0.5)), pu.unlabeled)
     with pytest.raises(ValueError, match="takes no weights"):
-        NNPUClassifier(0.5).fit_sample(weighted)
+        _network().fit_sample(weighted)
 
 
 # --- rows are known by their place in the table ---
@@ -182,6 +229,26 @@ def test_engine_and_threads_reach_every_kernel_sum(data, name, monkeypatch):
     assert set(threads) == {3}
 
 
+# --- units ---
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_standardised_table_is_scored_in_one_unit_only(data, dtype, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(wmmd, "loo_scores", lambda *given: jobs.append(1) or loo_scores(*given))
+    standard = StandardScaler().fit_transform(data.X).astype(dtype)
+    model = WMMDClassifier(0.5, scenario="single-sample").fit(standard, data.y)
+    assert len(jobs) == 1
+    assert model.scaling_.name == "standard"
+    WMMDClassifier(0.5, scenario="single-sample").fit(data.X, data.y)
+    assert len(jobs) == 3  # these are in units of their own: both are tried
+    pu = samples_of(data)
+    assert [scaling.name for scaling in different_scalings(("standard", "none"), pu)] == ["standard", "none"]
+    scaled = standardised(pu).apply_to_samples(pu)
+    assert [scaling.name for scaling in different_scalings(("standard", "none"), scaled)] == ["standard"]
+    assert [scaling.name for scaling in different_scalings(("none",), scaled)] == ["none"]
+
+
 # --- what to expect of a classifier ---
 
 
@@ -194,6 +261,33 @@ def test_what_is_expected_of_new_rows(name):
     assert found.recall == pytest.approx(flagged[data.test_truth].mean(), abs=0.08)
     assert found.precision == pytest.approx(data.test_truth[flagged].mean(), abs=0.08)
     assert found.flagged_rate == pytest.approx(flagged.mean(), abs=0.06)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("name", ["score", "elkan-noto"])
+def test_weights_count_as_repetitions(data, name, scenario):
+    counts = np.where(data.y == 1, 1, 3)
+    X, y = np.repeat(data.X, counts, axis=0), np.repeat(data.y, counts)
+    make = lambda: CLASSIFIERS[name](scenario=scenario)  # noqa: E731
+    weighted = evaluate(make().fit(data.X, data.y, sample_weight=counts), data.X, data.y, sample_weight=counts)
+    repeated = evaluate(make().fit(X, y), X, y)
+    tolerance = 1e-6 if name == "score" else 0.06  # folds of rows and of copies differ
+    assert vars(weighted) == pytest.approx(vars(repeated), abs=tolerance)
+
+
+def test_a_pipeline_is_evaluated_by_its_classifier(data):
+    pipeline = make_pipeline(StandardScaler(), WMMDClassifier(0.5)).fit(data.X, data.y)
+    alone = WMMDClassifier(0.5).fit(StandardScaler().fit_transform(data.X), data.y)
+    assert evaluate(pipeline, data.X, data.y) == evaluate(alone, data.X, data.y)
+    refitted = make_pipeline(StandardScaler(), ElkanNotoClassifier(LogisticRegression(), prior=0.5)).fit(data.X, data.y)
+    assert 0.5 < evaluate(refitted, data.X, data.y).recall <= 1
+
+
+def test_another_table_than_the_fitted_one_is_refused(data):
+    model = WMMDClassifier(0.5).fit(data.X, data.y)
+    for rows in (slice(None, None, -1), slice(0, 150)):
+        with pytest.raises(ValueError, match="not the table"):
+            evaluate(model, data.X[rows], data.y[rows])
 
 
 def test_too_few_rows_to_hold_any_out(data):

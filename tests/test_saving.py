@@ -188,6 +188,14 @@ def test_other_files(tmp_path, content):
         load(tmp_path / "model")
 
 
+def test_an_older_format_asks_for_another_fit(saved):
+    magic, header, archive = saved.read_bytes().split(b"\n", 2)
+    older = json.dumps(json.loads(header) | {"format": 1}).encode()
+    saved.write_bytes(b"\n".join([magic, older, archive]))
+    with pytest.raises(ModelFileError, match=r"early unlabeled \(format 1; this one reads 2\).*Fit the model again"):
+        load(saved)
+
+
 def test_a_newer_format_asks_for_an_upgrade(saved):
     header = read_header(saved)
     archive = saved.read_bytes()[len(header.to_bytes()) :]

@@ -91,7 +91,7 @@ def test_targets_hold_against_hidden_truth(policy, scenario):
     else:
         data = make_gaussians(1, 5000, 20_000, prior=0.4, random_state=0)
         X, y = data.unlabeled, data.unlabeled_truth & (np.random.RandomState(0).uniform(size=5000) < 0.6)
-    model = WMMDClassifier(0.4, threshold=policy, scenario=scenario, max_evaluations=2500, random_state=0).fit(X, y)
+    model = WMMDClassifier(0.4, threshold=policy, scenario=scenario, max_evaluations=2000, random_state=0).fit(X, y)
     called = model.decision_function(data.test) > 0
     if isinstance(policy, TargetRecall):
         assert called[data.test_truth].mean() == pytest.approx(0.8, abs=0.03)

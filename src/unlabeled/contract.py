@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unlabeled.arrays import FloatArray
-from unlabeled.samples import PUSample, as_log_weights, find_classes, split_samples
+from unlabeled.samples import PUSample, as_log_weights, checked_samples, find_classes, split_samples
 
 
 class ResolvedPrior(NamedTuple):
@@ -26,6 +26,7 @@ class PUInput:
     scenario: str
     classes_: np.ndarray
     n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table in which some rows are labelled positive.
@@ -42,7 +43,7 @@ class PUInput:
 
     def fit_sample(self, pu: PUSample) -> Self:
         """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0."""
-        return self._fit(self._noted(pu))
+        return self._fit(self._checked(pu))
 
     def _fit(self, pu: PUSample) -> Self:
         raise NotImplementedError
@@ -54,12 +55,20 @@ class PUInput:
         self.classes_, is_positive = find_classes(labels)
         return split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
 
-    def _noted(self, pu: PUSample) -> PUSample:
-        """Remember of samples what `_pu_sample` remembers of a table; the classes are 0 and 1."""
-        self.classes_ = np.array([0, 1])
-        self.n_features_in_ = pu.positive.rows.shape[1]
+    def _checked(self, pu: PUSample) -> PUSample:
+        """Check samples as `_pu_sample` checks a table, and remember what it would; the classes are 0 and 1."""
+        if pu.scenario != self.scenario:
+            raise ValueError(f"The samples are {pu.scenario}, and the estimator is {self.scenario}; they must agree.")
+        pu = checked_samples(pu)
+        self.classes_, self.n_features_in_ = np.array([0, 1]), pu.positive.rows.shape[1]
         vars(self).pop("feature_names_in_", None)
         return pu
+
+    def _speak_as(self, other: PUInput) -> None:
+        """Take over the classes and the names of features of another estimator, fitted to the same samples."""
+        self.classes_ = other.classes_
+        if hasattr(other, "feature_names_in_"):
+            self.feature_names_in_ = other.feature_names_in_
 
     def _validated(self, X: ArrayLike) -> FloatArray:
         """Check what a fitted estimator was given to answer for."""

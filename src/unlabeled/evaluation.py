@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.metrics import PUStratifiedKFold, pu_flagged_rate, pu_precision, pu_recall, pu_roc_auc
 from unlabeled.samples import find_classes
@@ -34,24 +36,29 @@ class Estimates:
 
 
 def evaluate(
-    model: Any, X: ArrayLike, y: ArrayLike, *, prior: float | None = None, scenario: str | None = None
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    prior: float | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Estimates | None:
     """Estimate recall, precision, flagged rate and ROC AUC of a fitted classifier in the population.
 
-    The classifiers on WMMD keep the honest scores that their threshold was placed by, and these are used. Others are
+    The classifiers on WMMD keep the honest scores that their threshold was placed by, and these serve. Others are
     fitted anew without each of five folds.
 
     Parameters
     ----------
-    model : classifier
-        Fitted to X and y; with `decision_function`.
+    model : classifier, or pipeline that ends with one
+        Fitted to this table.
     X : array or data frame of shape (n_samples, n_features)
     y : array of shape (n_samples,)
         Two values: the larger marks labelled positives, the other unlabeled rows.
     prior : float in (0, 1), optional
         P(y = 1) in the population; by default the model's.
-    scenario : {"case-control", "single-sample"}, optional
-        By default the model's.
+    sample_weight : array of shape (n_samples,), optional
+        How often each row counted, where the model has to be fitted anew; honest scores know their weights.
 
     Returns
     -------
@@ -68,17 +75,23 @@ def evaluate(
     True
     """
     check_is_fitted(model)
+    classifier = model[-1] if isinstance(model, Pipeline) else model
     _, is_positive = find_classes(y)
-    decisions = _decisions(model, X, is_positive, np.asarray(y))
-    if decisions is None:
+    if isinstance(getattr(classifier, "honest_scores_", None), HonestScores):
+        decisions = _honest_decisions(classifier, is_positive)
+    elif min(is_positive.sum(), (~is_positive).sum()) < 3:  # each fit needs two rows of each sample
         return None
-    prior = float(model.prior_) if prior is None else prior
+    else:
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        decisions = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
+    return _estimates(decisions, float(classifier.prior_) if prior is None else prior, classifier.scenario)
+
+
+def _estimates(decisions: HonestScores, prior: float, scenario: str) -> Estimates:
     labels = np.repeat([0, 1], [len(decisions.unlabeled), len(decisions.positive)])
     values = np.concatenate([decisions.unlabeled, decisions.positive])
-    options: dict[str, Any] = {
-        "scenario": model.scenario if scenario is None else scenario,
-        "sample_weight": np.concatenate([decisions.unlabeled_weights, decisions.positive_weights]),
-    }
+    weights = np.concatenate([decisions.unlabeled_weights, decisions.positive_weights])
+    options: dict[str, Any] = {"scenario": scenario, "sample_weight": weights}
     flags = (values > 0).astype(int)
     return Estimates(
         pu_recall(labels, flags, **options),
@@ -88,38 +101,36 @@ def evaluate(
     )
 
 
-def _decisions(model: Any, X: ArrayLike, is_positive: np.ndarray, y: np.ndarray) -> HonestScores | None:
-    """Honest scores less the threshold, each weighted by the rows of the table that it stands for."""
-    honest = getattr(model, "honest_scores_", None)
-    if isinstance(honest, HonestScores):
-        return _standing_for(honest.mapped(1.0, -model.threshold_), is_positive)
-    n_folds = min(N_FOLDS, is_positive.sum(), (~is_positive).sum())
-    if n_folds < 3:  # each fit needs two rows of each sample
-        return None
-    folds = PUStratifiedKFold(int(n_folds), shuffle=True, random_state=0).split(y, is_positive)
-    parts = [_of_fold(model, X, y, is_positive, train, test) for train, test in folds]
-    return HonestScores(
-        np.concatenate([part.positive for part in parts]),
-        np.concatenate([part.unlabeled for part in parts]),
-        np.concatenate([part.positive_weights for part in parts]),
-        np.concatenate([part.unlabeled_weights for part in parts]),
-    )
-
-
-def _of_fold(
-    model: Any, X: ArrayLike, y: np.ndarray, is_positive: np.ndarray, train: np.ndarray, test: np.ndarray
-) -> HonestScores:
-    fitted = clone(model).fit(_safe_indexing(X, train), y[train])
-    positive, unlabeled = (test[is_positive[test] == value][:MOST_SCORED] for value in (True, False))
-    of_positive, of_unlabeled = (fitted.decision_function(_safe_indexing(X, rows)) for rows in (positive, unlabeled))
-    scores = HonestScores(of_positive, of_unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)))
-    return _standing_for(scores, is_positive[test])
-
-
-def _standing_for(scores: HonestScores, is_positive: np.ndarray) -> HonestScores:
-    """The same scores, with weights that add up to the numbers of rows."""
+def _honest_decisions(classifier: Any, is_positive: np.ndarray) -> HonestScores:
+    """Honest scores less the threshold; in the single-sample scenario positives weigh their share of the population."""
+    honest: HonestScores = classifier.honest_scores_
+    for rows, expected in ((honest.positive_rows, True), (honest.unlabeled_rows, False)):
+        if rows is None or rows.max() >= len(is_positive) or (is_positive[rows] != expected).any():
+            raise ValueError(
+                "X and y are not the table that the model was fitted to, or its rows are in another order."
+            )
+    share = honest.labelled_share or 0.5  # in the case-control scenario it does not matter
     return replace(
-        scores,
-        positive_weights=scores.positive_weights * (is_positive.sum() / scores.n_positive),
-        unlabeled_weights=scores.unlabeled_weights * ((~is_positive).sum() / scores.n_unlabeled),
+        honest.mapped(1.0, -classifier.threshold_),
+        positive_weights=share * honest.positive_mass,
+        unlabeled_weights=(1 - share) * honest.unlabeled_weights / honest.n_unlabeled,
     )
+
+
+def _refitted_decisions(
+    model: Any, X: ArrayLike, y: np.ndarray, is_positive: np.ndarray, weights: FloatArray | None
+) -> HonestScores:
+    """Decisions about rows by fits without their fold, each weighted by the rows that it stands for."""
+    n_folds = int(min(N_FOLDS, is_positive.sum(), (~is_positive).sum()))
+    counts = np.ones(len(y)) if weights is None else weights
+    decisions, stands_for, scored = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y), dtype=bool)
+    for train, test in PUStratifiedKFold(n_folds, shuffle=True, random_state=0).split(y, is_positive):
+        options = {} if weights is None else {"sample_weight": weights[train]}
+        fitted = clone(model).fit(_safe_indexing(X, train), y[train], **options)
+        for value in (True, False):
+            of_sample = test[is_positive[test] == value]
+            some = of_sample[:MOST_SCORED]
+            decisions[some], scored[some] = fitted.decision_function(_safe_indexing(X, some)), True
+            stands_for[some] = counts[some] * (counts[of_sample].sum() / counts[some].sum())
+    positive, unlabeled = scored & is_positive, scored & ~is_positive
+    return HonestScores(decisions[positive], decisions[unlabeled], stands_for[positive], stands_for[unlabeled])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from unlabeled.arrays import FloatArray
@@ -64,12 +65,13 @@ class Sample:
         """Where in the sample the rows with these numbers are; None: all of them."""
         if numbers is None:
             return np.arange(len(self))
-        if self.numbers is None:
-            return numbers
-        if (self.numbers[1:] > self.numbers[:-1]).all():  # as they come out of a table
-            return np.searchsorted(self.numbers, numbers)
-        order = np.argsort(self.numbers, kind="stable")
-        return order[np.searchsorted(self.numbers, numbers, sorter=order)]
+        own = self.row_numbers
+        order = None if (own[1:] > own[:-1]).all() else np.argsort(own, kind="stable")  # tables come in order
+        places = np.minimum(np.searchsorted(own, numbers, sorter=order), len(own) - 1)
+        places = places if order is None else order[places]
+        if not np.array_equal(own[places], numbers):
+            raise ValueError("Some of these rows are not in the sample.")
+        return places
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,35 @@ def split_samples(
     pu = PUSample(
         whole.take(np.flatnonzero(is_positive & counts)), whole.take(np.flatnonzero(~is_positive & counts)), scenario
     )
+    return _with_two_of_each(pu)
+
+
+def checked_samples(pu: PUSample) -> PUSample:
+    """Samples that somebody else has separated, as `split_samples` leaves them.
+
+    Rows are finite numbers, those of weight zero are left out, and all are numbered: where they were not, positives
+    first.
+    """
+    positive = _checked_sample(pu.positive, "positive", 0)
+    unlabeled = _checked_sample(pu.unlabeled, "unlabeled", int(positive.row_numbers.max(initial=-1)) + 1)
+    if positive.rows.shape[1] != unlabeled.rows.shape[1]:
+        raise ValueError(
+            f"Positives have {positive.rows.shape[1]} features and unlabeled rows {unlabeled.rows.shape[1]}; they must "
+            "agree."
+        )
+    return _with_two_of_each(PUSample(positive, unlabeled, pu.scenario))
+
+
+def _checked_sample(sample: Sample, name: str, first_number: int) -> Sample:
+    rows: FloatArray = check_array(sample.rows, dtype=(np.float64, np.float32), input_name=name)
+    log_weights = as_log_weights(None if sample.log_weights is None else sample.weights, len(rows))
+    numbers = first_number + np.arange(len(rows)) if sample.numbers is None else sample.numbers
+    counts = slice(None) if log_weights is None else np.isfinite(log_weights)
+    return Sample(rows[counts], None if log_weights is None else log_weights[counts], numbers[counts])
+
+
+def _with_two_of_each(pu: PUSample) -> PUSample:
+    """The samples, unless they are too small to learn from."""
     for sample, name in ((pu.positive, "labelled positive"), (pu.unlabeled, "unlabeled row")):
         if len(sample) == 0:
             raise ValueError(f"Only one class has weights above zero: no {name} is left, and two are needed.")

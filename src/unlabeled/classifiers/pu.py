@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from unlabeled.arrays import FloatArray
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
-from unlabeled.classifiers.weighing import Comparison
+from unlabeled.classifiers.weighing import Comparison, combined
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
@@ -115,11 +115,11 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.comparison_ = Comparison.of(tuple(parts), HonestScores.stacked(list(honest.values())))
         shares = self.comparison_.in_use(alone=self.threshold == "bayes")
         self.parts_ = {name: parts[name] for name in shares}
-        self.chosen_ = next(iter(shares)) if len(shares) == 1 else "both" if len(shares) == 2 else "several"
+        self.chosen_ = "both" if len(shares) == len(parts) == 2 else "+".join(shares)
         self.reason_ = reason(self.comparison_, shares)
         main = next(iter(self.parts_.values()))  # of several the first: distances estimate the prior best
         self.prior_, self.prior_estimator_ = main.prior_, main.prior_estimator_
-        self.weights_, scores = _combined([honest[name] for name in shares], shares)
+        self.weights_, scores = combined([honest[name] for name in shares], shares)
         self._decide(scores)
         return self
 
@@ -140,8 +140,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         }
         parts = {name: part.make(self, shared) for name, part in PARTS.items()}
         for part in parts.values():
-            part.fit_sample(pu, prior=prior)
-            part.classes_ = self.classes_
+            part.fit_sample(pu, prior=prior)._speak_as(self)
         return parts
 
 
@@ -188,17 +187,17 @@ def reason(comparison: Comparison, shares: dict[str, float]) -> str:
 
 
 def _numbers(comparison: Comparison) -> str:
-    """The log-likelihood of the last score against those of the others."""
-    *others, last = comparison.names
+    """The log-likelihood of one score against those of the others: of the best, or of two always of the second."""
+    one = comparison.names[-1] if len(comparison.names) == 2 else comparison.best
     likelihoods = dict(zip(comparison.names, comparison.log_likelihoods, strict=True))
     lines = []
-    for other in others:
-        difference, standard_error = comparison.difference(last, other)
+    for other in (name for name in comparison.names if name != one):
+        difference, standard_error = comparison.difference(one, other)
         lines.append(
             f"against {likelihoods[other]:.4f} of {PARTS[other].words}, a difference of {difference:.4f} with a "
             f"standard error of {standard_error:.4f}"
         )
-    return f"log-likelihood {likelihoods[last]:.4f} of {PARTS[last].words} " + ", ".join(lines)
+    return f"log-likelihood {likelihoods[one]:.4f} of {PARTS[one].words} " + ", ".join(lines)
 
 
 def _enumerated(words: list[str]) -> str:
@@ -207,13 +206,3 @@ def _enumerated(words: list[str]) -> str:
 
 def _capitalised(words: str) -> str:
     return words[0].upper() + words[1:]
-
-
-def _combined(honest: list[HonestScores], shares: dict[str, float]) -> tuple[dict[str, float], HonestScores]:
-    """What to multiply the scores by, so that in units of their spread they have these shares; and their sum."""
-    if len(honest) == 1:
-        return dict.fromkeys(shares, 1.0), honest[0]
-    scores = HonestScores.stacked(honest)
-    weights = np.array([share / one.spread for share, one in zip(shares.values(), scores.each(), strict=True)])
-    weights /= weights.sum()
-    return dict(zip(shares, map(float, weights), strict=True)), scores.weighted_sum(weights)

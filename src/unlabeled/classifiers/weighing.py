@@ -49,19 +49,22 @@ class Comparison:
         return float(lead), float(self.standard_errors[first, second])
 
     @property
+    def best(self) -> str:
+        """The name of the score that tells best; of equals the first."""
+        return self.names[int(np.argmax(self.log_likelihoods))]
+
+    @property
     def weights(self) -> dict[str, float]:
         """The weight of each score: the odds of any against the best fall with its lag in standard errors."""
-        best = int(np.argmax(self.log_likelihoods))
+        best = self.names.index(self.best)
         lags = (self.log_likelihoods - self.log_likelihoods[best]) / np.maximum(self.standard_errors[best], _TINY)
         return dict(zip(self.names, map(float, softmax(lags / STANDARD_ERRORS)), strict=True))
 
     def in_use(self, *, alone: bool = False) -> dict[str, float]:
         """The weights of the scores to use: of the best alone where one is wanted, else of all that count."""
-        weights = self.weights
-        least = max(weights.values()) if alone else LEAST_WEIGHT
-        kept = {name: weight for name, weight in weights.items() if weight >= least}
         if alone:
-            kept = dict([next(iter(kept.items()))])
+            return {self.best: 1.0}
+        kept = {name: weight for name, weight in self.weights.items() if weight >= LEAST_WEIGHT or name == self.best}
         total = sum(kept.values())
         return {name: weight / total for name, weight in kept.items()}
 
@@ -81,3 +84,13 @@ def _log_likelihood_terms(scores: HonestScores) -> tuple[FloatArray, FloatArray]
         for values in (scores.positive, scores.unlabeled)
     ]
     return np.log(share[places[0]]), np.log1p(-share[places[1]])
+
+
+def combined(honest: list[HonestScores], shares: dict[str, float]) -> tuple[dict[str, float], HonestScores]:
+    """What to multiply the scores by, so that in units of their spread they have these shares; and their sum."""
+    if len(honest) == 1:
+        return dict.fromkeys(shares, 1.0), honest[0]
+    scores = HonestScores.stacked(honest)
+    weights = np.array([share / one.spread for share, one in zip(shares.values(), scores.each(), strict=True)])
+    weights /= weights.sum()
+    return dict(zip(shares, map(float, weights), strict=True)), scores.weighted_sum(weights)

@@ -19,7 +19,7 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines import select_engine
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
-from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
+from unlabeled.priors import DensityPrior, PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.samples import PUSample
 from unlabeled.scoring.ratio import Kernels, log_scores
@@ -346,7 +346,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.priors_ = None if priors is None else np.array([prior.value for prior in priors])
         resolved = prior_of(chosen.scores.at(best)) if priors is None else priors[best]
         self.prior_, self.prior_estimator_ = resolved
-        if self.prior_ == 1.0 and self.prior == "density":
+        if self.prior_ == 1.0 and isinstance(self.prior_estimator_, DensityPrior):
             warnings.warn(
                 "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "
                 "labelled positives as these are. Give the prior if you know it, or try larger gammas.",

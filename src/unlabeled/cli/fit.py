@@ -59,7 +59,7 @@ def fit(
             table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
         )
         classifier, found = _fitted(method, prior, learning, scenario)
-        estimates = evaluate(classifier, learning.features, learning.y, prior=found.value, scenario=scenario)
+        estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
     report = FitReport(learning, classifier, method, scenario, found, estimates, tuple(warned), out)
     save(_table_model(learning, classifier, label, report.facts()), out)
     if as_json:

@@ -78,7 +78,7 @@ class FitReport:
         say("Scenario", _SCENARIOS[self.scenario])
         say("Columns", *_column_lines(self.learning.columns))
         n_population = n_rows if self.scenario == "single-sample" else n_unlabeled
-        say("Prior", prior.describe(), f"about {prior.value * n_population:,.0f} positives in {n_population:,} rows")
+        say("Prior", _prior_line(prior), f"about {prior.value * n_population:,.0f} positives in {n_population:,} rows")
         say("Method", *self._method_lines())
         say("Threshold", f"rows with a log ratio above {self.classifier.threshold_:.3f} are flagged")
         if self.estimates is not None:
@@ -91,6 +91,12 @@ class FitReport:
         """What scores the rows, and why, where it was a choice."""
         reason = getattr(self.classifier, "reason_", None)
         return [f"{self.method}: {in_words(self.classifier)}", *([] if reason is None else [reason])]
+
+
+def _prior_line(prior: PriorEstimate) -> str:
+    if prior.low is None:
+        return f"{prior.value:.3f}, {prior.source}"
+    return f"{prior.value:.3f} (95 % interval {prior.low:.3f} to {prior.high:.3f}), by {prior.source}"
 
 
 def _estimates_line(estimates: Estimates) -> str:

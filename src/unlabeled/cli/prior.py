@@ -47,7 +47,7 @@ def prior(
     rows = [(name, f"{e.value:.3f}", f"{e.low:.3f} to {e.high:.3f}", _kind(name)) for name, e in found.items()]
     rows += [(name, "none", "", reason) for name, reason in failed.items()]
     show_table(("estimator", "prior", "95 % interval", ""), rows)
-    say("Verdict", verdict)
+    say("Verdict", verdict, *(["unlabeled fit takes it: --prior X"] if compared.disagree else []))
     for warning in warned:
         say("Warning", warning)
 

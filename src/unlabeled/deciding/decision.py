@@ -31,7 +31,7 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
         ``prior`` is what the parameter of that name comes to, where that is known already.
         """
-        return self._fit(self._noted(pu), prior)
+        return self._fit(self._checked(pu), prior)
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         raise NotImplementedError

@@ -44,6 +44,16 @@ class HonestScores:
     positive_rows: np.ndarray | None = None
     unlabeled_rows: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        for scores, weights, rows in (
+            (self.positive, self.positive_weights, self.positive_rows),
+            (self.unlabeled, self.unlabeled_weights, self.unlabeled_rows),
+        ):
+            if scores.shape[-1:] != weights.shape or (rows is not None and rows.shape != weights.shape):
+                raise ValueError("Scores, weights and row numbers must be of the same rows.")
+        if self.positive.shape[:-1] != self.unlabeled.shape[:-1] or self.positive.ndim > 2:
+            raise ValueError("Positives and unlabeled rows must have the same number of scores.")
+
     @classmethod
     def stacked(cls, several: Sequence[HonestScores]) -> HonestScores:
         """Several scores of the same observations, along the leading axis: of the rows that have all of them.
@@ -68,6 +78,8 @@ class HonestScores:
 
     def at(self, index: int) -> HonestScores:
         """One of several scores."""
+        if self.positive.ndim == 1:
+            return self
         return replace(self, positive=self.positive[index], unlabeled=self.unlabeled[index])
 
     def each(self) -> list[HonestScores]:
@@ -152,10 +164,10 @@ class HonestScores:
 
     def resample(self, rng: np.random.RandomState) -> HonestScores:
         """A bootstrap draw of the scores; rows themselves cannot be redrawn, since copies defeat leave-one-out."""
-        p, u = (rng.randint(len(scores), size=len(scores)) for scores in (self.positive, self.unlabeled))
+        p, u = (rng.randint(len(w), size=len(w)) for w in (self.positive_weights, self.unlabeled_weights))
         return HonestScores(
-            self.positive[p],
-            self.unlabeled[u],
+            self.positive[..., p],
+            self.unlabeled[..., u],
             self.positive_weights[p],
             self.unlabeled_weights[u],
             self.labelled_share,

@@ -115,8 +115,25 @@ def log_kernel_sums(
     own = _as_own(own, len(queries), len(points))
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
-    module = _load(select_engine(engine))
+    return checked_log_kernel_sums(
+        queries, points, kernel, gammas, own, log_weights, engine, exact=exact, n_jobs=n_jobs
+    )
 
+
+def checked_log_kernel_sums(
+    queries: FloatArray,
+    points: FloatArray,
+    kernel: Kernel,
+    gammas: FloatArray,
+    own: np.ndarray | None,
+    log_weights: FloatArray | None,
+    engine: str,
+    *,
+    exact: bool,
+    n_jobs: int | None,
+) -> FloatArray:
+    """`log_kernel_sums` of arguments that are checked: for hundreds of small jobs the checks would take longest."""
+    module = _load(select_engine(engine))
     whole, whole_weights, whole_own = points, log_weights, own
     points, log_weights, own = _without_weightless(points, log_weights, own)
     if len(points) == 0 or len(queries) == 0:

@@ -28,7 +28,7 @@ from unlabeled.kernels import Kernel
 
 #: Jobs of fewer pairs are computed in float64.
 EXACT_PAIRS = 1_000_000
-#: Jobs of fewer numbers are computed by differences: there is nothing to gain from tiles.
+#: Jobs of fewer numbers are computed by differences, in one thread: there is nothing to gain from tiles.
 SMALL_JOB = 2_000_000
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
 _CHUNK = 8_000_000
@@ -109,15 +109,17 @@ def log_sums(
     n_jobs: int | None,
 ) -> FloatArray:
     """Log kernel sums; see `unlabeled.engines.log_kernel_sums`."""
+    loops = _loops_of(kernel)
+    own = np.full(len(queries), -1) if own is None else own
+    if len(queries) * points.size < SMALL_JOB:
+        job = Job(points, kernel, loops, log_weights, centre=np.empty(0), reach=0.0, precisions=(), n_threads=1)
+        return _direct(job, queries, own, gammas)
     centre = points.mean(axis=0, dtype=np.float64)
     reach = tiles.sq_norms(points, centre).max()
-    loops = _loops_of(kernel)
     exact = exact or len(queries) * len(points) < EXACT_PAIRS
     precisions = (FLOAT64,) if exact else loops.precisions
     job = Job(points, kernel, loops, log_weights, centre, reach, precisions, n_threads(n_jobs))
-    if own is None:
-        own = np.full(len(queries), -1)
-    compute = _best if _tiles_can(job, len(queries), gammas) else _direct
+    compute = _best if _tiles_can(job, gammas) else _direct
     sums = np.empty((len(gammas), len(queries)))
     row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas)
     for rows in _chunks(len(queries), row_size, multiple=tiles.STRIP):
@@ -125,10 +127,9 @@ def log_sums(
     return sums
 
 
-def _tiles_can(job: Job, n_queries: int, gammas: FloatArray) -> bool:
-    small = n_queries * job.points.size < SMALL_JOB
+def _tiles_can(job: Job, gammas: FloatArray) -> bool:
     in_range = job.reach * job.kernel.sharpness(gammas).max() < -tiles.UNREAL and job.reach < -tiles.UNREAL
-    return bool(not small and in_range and (job.log_weights is None or np.ptp(job.log_weights) < 60))
+    return bool(in_range and (job.log_weights is None or np.ptp(job.log_weights) < 60))
 
 
 def _best(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:

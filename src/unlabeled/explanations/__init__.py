@@ -64,6 +64,10 @@ class _Kind:
     explain: Callable[[Any, FloatArray], DistanceReasons | LearnedReasons]
 
 
+def _name_of(estimator: Any) -> str:
+    return "boosted trees" if estimator is None else type(estimator).__name__
+
+
 _KINDS: dict[type, _Kind] = {
     WMMDClassifier: _Kind(
         "distances",
@@ -72,7 +76,7 @@ _KINDS: dict[type, _Kind] = {
     ),
     ScoreWMMDClassifier: _Kind(
         "learned score",
-        lambda _part: "a learned score (WMMD in the score of boosted trees)",
+        lambda part: f"a learned score (WMMD in the score of {_name_of(part.estimator)})",
         learned_reasons,
     ),
 }
@@ -108,7 +112,10 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     True
     """
     check_is_fitted(model)
-    rows = validate_data(model, [row] if np.ndim(row) == 1 else row, reset=False, dtype=(np.float64, np.float32))
+    table: Any = row
+    if np.ndim(row) == 1:
+        table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
+    rows = validate_data(model, table, reset=False, dtype=(np.float64, np.float32))
     if len(rows) != 1:
         raise ValueError(f"explain takes one row; got {len(rows)}.")
     reasons = tuple(_reasons(part, weight, rows) for part, weight in _scores_in_use(model))
@@ -133,8 +140,6 @@ def _scores_in_use(model: Any) -> list[tuple[Any, float]]:
 def _reasons(part: Any, weight: float, rows: FloatArray) -> Reasons:
     if type(part) not in _KINDS:
         known = " and ".join(kind.__name__ for kind in _KINDS)
-        raise ValueError(
-            f"Scores of {type(part).__name__} are not explained; those of {known} are (fit --method wmmd or score)."
-        )
+        raise ValueError(f"Scores of {type(part).__name__} are not explained; those of {known} are.")
     kind = _KINDS[type(part)]
     return Reasons(kind.by, weight, kind.explain(part, rows))

@@ -49,7 +49,7 @@ def distance_reasons(classifier: WMMDClassifier, row: FloatArray) -> DistanceRea
     """Explain the score of one row of features (1, n_features)."""
     kernel = as_kernel(classifier.kernel)
     if kernel.name != "rbf":
-        raise ValueError(f"Scores of the {kernel.name} kernel have no parts by column; only those of 'rbf' have.")
+        raise ValueError(f"Scores of the {kernel.name} kernel have no parts by feature; only those of 'rbf' have.")
     row, pu = classifier.scaling_.apply(row), classifier.sample_
     of_ratio = _LogRatio.of(pu.positive, pu.population, row, classifier.gamma_)
     logs, weights, probable = [of_ratio], [1.0], None

@@ -113,9 +113,11 @@ def resolve_prior(
     estimator = as_prior_estimator(prior).set_params(scenario=pu.scenario)
     if isinstance(prior, str) and "engine" in estimator.get_params():
         estimator.set_params(engine=engine, n_jobs=n_jobs)
-    read = scores is not None and estimator.reads_scores
-    fitted = estimator.fit_scores(scores) if read and scores is not None else estimator.fit_sample(pu)
-    return ResolvedPrior(max(fitted.prior_, _TINY), fitted)
+    if scores is not None and estimator.reads_scores:
+        estimator.fit_scores(scores)
+    else:
+        estimator.fit_sample(pu)
+    return ResolvedPrior(max(estimator.prior_, _TINY), estimator)
 
 
 def check_prior(prior: float | str | PriorEstimator, pu: PUSample) -> None:

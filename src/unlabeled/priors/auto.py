@@ -26,7 +26,8 @@ class AutoPrior(ScorePrior):
     Parameters
     ----------
     estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state
-        As for `BestBinPrior`.
+        As for `BestBinPrior`. As ``prior`` of a classifier it reads the classifier's own honest scores, unless an
+        ``estimator`` is given; ``max_evaluations``, ``engine`` and ``n_jobs`` then have no part in it.
 
     Attributes
     ----------

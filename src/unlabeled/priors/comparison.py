@@ -29,12 +29,6 @@ class PriorEstimate:
     high: float | None
     source: str
 
-    def describe(self) -> str:
-        """In words."""
-        if self.low is None:
-            return f"{self.value:.3f}, {self.source}"
-        return f"{self.value:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}), by {self.source}"
-
     @classmethod
     def of(cls, estimator: PriorEstimator, name: str) -> PriorEstimate:
         """What a fitted estimator says, as a share that a classifier can use."""
@@ -51,18 +45,29 @@ class PriorComparison:
     failures: dict[str, str]
 
     @property
+    def votes(self) -> list[float]:
+        """The estimates in ascending order; upper bounds have no vote."""
+        return sorted(estimate.value for name, estimate in self.estimates.items() if name not in UPPER_BOUNDS)
+
+    @property
+    def disagree(self) -> bool:
+        """Whether the estimates are too far apart to be of use."""
+        votes = self.votes
+        return len(votes) > 1 and votes[-1] - votes[0] > max(0.1, 0.6 * votes[len(votes) // 2])
+
+    @property
     def verdict(self) -> str:
-        """Whether the estimates agree, in a sentence; upper bounds have no vote."""
-        votes = sorted(estimate.value for name, estimate in self.estimates.items() if name not in UPPER_BOUNDS)
+        """Whether the estimates agree, in a sentence."""
+        votes = self.votes
         if len(votes) < 2:
             return "There are too few estimates to compare."
         middle, spread = votes[len(votes) // 2], votes[-1] - votes[0]
         of = f"{votes[0]:.3f} to {votes[-1]:.3f} ({', '.join(UPPER_BOUNDS)} set aside: upper bounds)"
         if spread <= max(0.03, 0.25 * middle):
             return f"The estimates agree: {of}."
-        if spread <= max(0.1, 0.6 * middle):
+        if not self.disagree:
             return f"The estimates agree roughly: {of}. Treat counts that follow from it as rough too."
-        return f"The estimates disagree: {of}. Use what you know of the matter: fit --prior X."
+        return f"The estimates disagree: {of}. Give the prior if you know it."
 
 
 def compare(

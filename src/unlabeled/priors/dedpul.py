@@ -32,23 +32,11 @@ class DedpulPrior(ScorePrior):
 
     Parameters
     ----------
-    estimator : scikit-learn classifier or None, default=None
-        Scores rows by classifying P against U, cross-fitted. None: leave-one-out WMMD scores, in closed form.
     method : {"ratio", "em"}, default="ratio"
     eta : float in (0, 1), default=0.02
         The share of the positives' mass that may lie above the bound, for ``method="ratio"``.
-    n_folds : int, default=5
-        Folds of the cross-fitting. The same rows, in any order, always come into the same folds.
-    scenario : {"case-control", "single-sample"}, default="case-control"
-        Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
-    max_evaluations : int or None, default=20000
-        The most rows of each sample that the WMMD scores. All stay in the sums.
-    engine : {"auto", "numba", "reference"}, default="auto"
-        How the kernel sums of the WMMD and of the densities are computed.
-    n_jobs : int or None, default=None
-        Threads for the kernel sums.
-    random_state : int, RandomState or None, default=0
-        For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+    estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state
+        As for `BestBinPrior`.
 
     Attributes
     ----------

@@ -78,8 +78,9 @@ class DensityPrior(RowPrior):
 
     def fit_scores(self, scores: HonestScores) -> Self:
         """Estimate the prior from honest scores against the population that a classifier has already."""
-        self._scores: HonestScores | None = scores
-        self.labelled_share_ = scores.labelled_share
+        for name in {"gamma_", "_sample"} & set(vars(self)):  # of an earlier fit to rows
+            delattr(self, name)
+        self.honest_scores_, self.labelled_share_ = scores, scores.labelled_share
         self.prior_ = self._of_scores(scores)
         return self
 
@@ -94,16 +95,17 @@ class DensityPrior(RowPrior):
         n_draws : int, default=40
             How many halves, or how often scores are redrawn.
         """
-        scores: HonestScores | None = getattr(self, "_scores", None)
-        if scores is None:
+        if not hasattr(self, "honest_scores_"):
             return super().interval(level, n_draws)
-        return redrawn_interval(self._of_scores, scores, level, n_draws, check_random_state(self.random_state))
+        rng = check_random_state(self.random_state)
+        return redrawn_interval(self._of_scores, self.honest_scores_, level, n_draws, rng)
 
     def _of_scores(self, scores: HonestScores) -> float:
         return max(float(density_prior(scores.positive, scores.positive_weights, self.eta)[0]), scores.labelled_share)
 
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
-        self._scores = None
+        if hasattr(self, "honest_scores_"):  # of an earlier fit to scores
+            del self.honest_scores_
         return super()._unlabeled_share(pu, rng)
 
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unlabeled.arrays import FloatArray
-from unlabeled.engines import log_kernel_sums
-from unlabeled.kernels import Kernel
+from unlabeled.engines import checked_log_kernel_sums
+from unlabeled.kernels import Kernel, as_kernel
 from unlabeled.samples import PUSample, Sample
 
 
@@ -33,14 +33,14 @@ class Kernels:
 
     def log_sums(self, queries: FloatArray, sample: Sample, own: np.ndarray | None = None) -> FloatArray:
         """Log of the weighted kernel sums over a sample (n_gammas, n_queries)."""
-        return log_kernel_sums(
+        return checked_log_kernel_sums(
             queries,
             sample.rows,
-            self.kernel,
+            as_kernel(self.kernel),
             self.gammas,
-            own=own,
-            log_weights=sample.log_weights,
-            engine=self.engine,
+            own,
+            sample.log_weights,
+            self.engine,
             exact=self.exact,
             n_jobs=self.n_jobs,
         )
@@ -57,7 +57,10 @@ def log_scores(queries: FloatArray, pu: PUSample, kernels: Kernels) -> FloatArra
 
 
 def loo_log_scores(
-    pu: PUSample, kernels: Kernels, positive_rows: np.ndarray | None = None, unlabeled_rows: np.ndarray | None = None
+    pu: PUSample,
+    kernels: Kernels,
+    positive_places: np.ndarray | None = None,
+    unlabeled_places: np.ndarray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Leave-one-out log scores of both samples: each row is scored without (one unit of) itself.
 
@@ -65,23 +68,23 @@ def loo_log_scores(
     scenario, where it is a member of the population too, the population's mean as well.
     Some rows may be chosen to be scored; all stay in the sums. Both arrays are (n_gammas, n_rows).
     """
-    positive_rows = np.arange(len(pu.positive)) if positive_rows is None else positive_rows
-    unlabeled_rows = np.arange(len(pu.unlabeled)) if unlabeled_rows is None else unlabeled_rows
-    queries = pu.positive.rows[positive_rows]
+    positive_places = np.arange(len(pu.positive)) if positive_places is None else positive_places
+    unlabeled_places = np.arange(len(pu.unlabeled)) if unlabeled_places is None else unlabeled_places
+    queries = pu.positive.rows[positive_places]
     of_positives = log_ratio(
         pu,
-        kernels.log_sums(queries, pu.positive, own=positive_rows),
+        kernels.log_sums(queries, pu.positive, own=positive_places),
         kernels.log_sums(queries, pu.unlabeled),
-        pu.positive.total - np.minimum(1, pu.positive.weights[positive_rows]),
+        pu.positive.total - np.minimum(1, pu.positive.weights[positive_places]),
         pu.unlabeled.total,
     )
-    queries = pu.unlabeled.rows[unlabeled_rows]
+    queries = pu.unlabeled.rows[unlabeled_places]
     of_unlabeled = log_ratio(
         pu,
         kernels.log_sums(queries, pu.positive),
-        kernels.log_sums(queries, pu.unlabeled, own=unlabeled_rows),
+        kernels.log_sums(queries, pu.unlabeled, own=unlabeled_places),
         pu.positive.total,
-        pu.unlabeled.total - np.minimum(1, pu.unlabeled.weights[unlabeled_rows]),
+        pu.unlabeled.total - np.minimum(1, pu.unlabeled.weights[unlabeled_places]),
     )
     return of_positives, of_unlabeled
 

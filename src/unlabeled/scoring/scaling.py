@@ -18,7 +18,7 @@ RELATIVE_GAMMAS: FloatArray = np.exp2(np.arange(-3, 9))
 N_PAIRS = 20_000
 PAIRS_AT_A_TIME = 1_000
 #: Features that were standardised before have mean 0 and variance 1 up to this.
-_ROUNDING = 1e-9
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
