@@ -34,7 +34,7 @@ def predict(
         Path | None,
         typer.Option(metavar="SCORES", help="Where to write: .csv, .tsv or .parquet; - is CSV to the standard output."),
     ] = None,
-    top: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the N highest scores, ranked.")] = None,
+    top: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the N largest margins, ranked.")] = None,
     new: Annotated[bool, typer.Option("--new", help="Leave out rows that the table itself labels positive.")] = False,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -44,7 +44,7 @@ def predict(
     Writes the row's number in the table, columns that name rows, the margin (score less threshold; above 0: flagged), a
     probability, whether it is flagged, and, if the table has the label column, whether it is a known positive: in the
     order of the table, or from the largest margin down with --top. The table is read in batches: its size does not
-    matter. Without --out the highest are shown.
+    matter. Without --out the first are shown.
 
     For example:
 
@@ -130,7 +130,7 @@ def _output_name(name: str, identifiers: Sequence[str]) -> str:
 
 
 def _ranked(batches: Iterator[pl.DataFrame], top: int) -> pl.DataFrame:
-    """The rows of the highest scores, from the highest down, equal ones in the order of the table."""
+    """The rows of the largest margins, from the largest down, equal ones in the order of the table."""
     best: pl.DataFrame | None = None
     for batch in batches:
         together = batch if best is None else pl.concat([best, batch])

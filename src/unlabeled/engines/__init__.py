@@ -116,7 +116,7 @@ def log_kernel_sums(
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
     return checked_log_kernel_sums(
-        queries, points, kernel, gammas, own, log_weights, engine, exact=exact, n_jobs=n_jobs
+        queries, points, kernel, gammas, log_weights, own, engine, exact=exact, n_jobs=n_jobs
     )
 
 
@@ -125,8 +125,8 @@ def checked_log_kernel_sums(
     points: FloatArray,
     kernel: Kernel,
     gammas: FloatArray,
-    own: np.ndarray | None,
     log_weights: FloatArray | None,
+    own: np.ndarray | None,
     engine: str,
     *,
     exact: bool,

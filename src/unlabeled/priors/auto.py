@@ -31,10 +31,8 @@ class AutoPrior(ScorePrior):
 
     Attributes
     ----------
-    prior_ : float
-        P(y = 1) in the population.
-    honest_scores_ : HonestScores
-        Scores of both samples.
+    prior_, honest_scores_
+        As for `BestBinPrior`.
     """
 
     @property
