@@ -42,7 +42,7 @@ class PUInput:
         return self._fit(self._pu_sample(X, y, sample_weight))
 
     def fit_sample(self, pu: PUSample) -> Self:
-        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0."""
+        """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0."""
         return self._fit(self._checked(pu))
 
     def _fit(self, pu: PUSample) -> Self:

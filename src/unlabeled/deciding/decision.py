@@ -27,7 +27,7 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
     calibration_: Calibration | None
 
     def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
-        """Learn from samples that are already separated, in their scenario; classes are then called 1 and 0.
+        """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0.
 
         ``prior`` is what the parameter of that name comes to, where that is known already.
         """
