@@ -13,7 +13,7 @@ test: lint
 	$(BIN)/python $(TESTS)
 
 test-all: lint
-	$(BIN)/python $(TESTS) -m "slow or not slow"
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python $(TESTS) -m "slow or not slow"
 
 test-floor: .venv-floor/.installed
 	.venv-floor/bin/python $(TESTS)

@@ -12,9 +12,10 @@ from hypothesis import settings
 from unlabeled.engines import ENGINES
 from unlabeled.kernels import KERNELS
 
-# Compiled code makes the first example slow; a deadline would time the compiler.
-settings.register_profile("unlabeled", deadline=None, max_examples=50, derandomize=True)
-settings.load_profile("unlabeled")
+# Compiled code makes the first example slow; a deadline would time the compiler. `make test-all` tries more examples.
+settings.register_profile("quick", deadline=None, max_examples=20, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=100, derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.fixture(params=sorted(ENGINES))

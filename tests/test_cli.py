@@ -428,7 +428,10 @@ def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("options", [("--out", "-"), ("--top", "3"), ("--json",)])
+@pytest.mark.parametrize(
+    "options",
+    [("--out", "-"), *(pytest.param(options, marks=pytest.mark.slow) for options in (("--top", "3"), ("--json",)))],
+)
 def test_a_full_disk_behind_the_standard_output(fitted, options):
     command = [sys.executable, "-m", "unlabeled.cli", "predict", fitted / "customers.model", fitted / "customers.csv"]
     with Path("/dev/full").open("wb") as full:

@@ -62,6 +62,7 @@ def test_real_data_from_the_shell(tmp_path):
     assert "± " in page.split("Table 4")[1]
 
 
+@pytest.mark.slow
 @needs_data
 def test_accuracy_from_the_shell(tmp_path):
     options = ("--draws", 2, "--jobs", 1, "--datasets", "heart_scale", "--methods", "tadj,pu-auto")
@@ -103,6 +104,7 @@ def test_data_that_are_not_at_hand_are_left_out_and_said(tmp_path, monkeypatch):
     assert "Left out: HIGGS. a quick run does not download gigabytes" in " ".join(done.output.split())
 
 
+@pytest.mark.slow
 def test_packed_rows_are_gone_on_with(tmp_path):
     reproduce("figure1", "--draws", 1, "--jobs", 1, "--out", tmp_path)
     rows = tmp_path / "results.jsonl"

@@ -43,7 +43,6 @@ def model(data):
 @parametrize_with_checks(
     [
         ElkanNotoClassifier(),
-        ElkanNotoClassifier(prior=0.5),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -54,6 +53,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
 @parametrize_with_checks(
     [
+        ElkanNotoClassifier(prior=0.5),
         ElkanNotoClassifier(scenario="single-sample"),
         ElkanNotoClassifier(estimates="e2", rule="plain"),
     ]

@@ -50,7 +50,11 @@ def explain(
     if frame is None:
         raise TableError(f"{table} has fewer than {row:,} rows.")
     features, _ = fitted.features(frame)
-    answer = _answer(row, explain_row(fitted.classifier, features), fitted)
+    try:
+        found = explain_row(fitted.classifier, features)
+    except ValueError as error:
+        raise TableError(f"{error} Fit with --method wmmd or score.") from error
+    answer = _answer(row, found, fitted)
     say_json(answer) if as_json else _report(answer)
 
 

@@ -109,12 +109,8 @@ def log_kernel_sums(
     """
     kernel, gammas = as_kernel(kernel), as_gammas(gammas)
     queries, points = _as_points(queries, "queries"), _as_points(points, "points")
-    if queries.shape[1] != points.shape[1]:
-        raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
     log_weights = _as_log_weights(log_weights, len(points))
     own = _as_own(own, len(queries), len(points))
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
     return checked_log_kernel_sums(
         queries, points, kernel, gammas, log_weights, own, engine, exact=exact, n_jobs=n_jobs
     )
@@ -132,7 +128,11 @@ def checked_log_kernel_sums(
     exact: bool,
     n_jobs: int | None,
 ) -> FloatArray:
-    """`log_kernel_sums` of arguments that are checked: for hundreds of small jobs the checks would take longest."""
+    """`log_kernel_sums` of arrays that are checked: for hundreds of small jobs their checks would take longest."""
+    if queries.shape[1] != points.shape[1]:
+        raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
     module = _load(select_engine(engine))
     whole, whole_weights, whole_own = points, log_weights, own
     points, log_weights, own = _without_weightless(points, log_weights, own)
