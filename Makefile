@@ -16,7 +16,7 @@ test-all: lint
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python $(TESTS) -m "slow or not slow"
 
 test-floor: .venv-floor/.installed
-	.venv-floor/bin/python $(TESTS)
+	.venv-floor/bin/python $(TESTS) -o filterwarnings=ignore
 
 lint: .venv/.installed packages
 	$(BIN)/ruff check .

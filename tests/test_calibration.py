@@ -83,7 +83,7 @@ def test_normal_ranks_are_standard_normal_whatever_the_score(rng):
     ranks = normal_ranks(population, scored(population[:10], population))
     assert ranks.mean() == pytest.approx(0, abs=1e-3)
     assert ranks.std() == pytest.approx(1, abs=0.01)
-    np.testing.assert_array_equal(np.argsort(ranks), np.argsort(population))
+    assert (np.diff(ranks[np.argsort(population)]) >= 0).all()  # scores that only rounding tells apart are ties
 
 
 def test_ties_share_their_rank():

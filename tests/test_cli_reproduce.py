@@ -82,7 +82,7 @@ def test_accuracy_from_the_shell(tmp_path):
         (["figure2", "--methods", "wmmd,svm"], "method 'svm' is not known"),
         (["table3", "--datasets", "iris"], "data set 'iris' is not known"),
         (["figure1", "--draws", "0"], "draws must be 1 or more"),
-        (["figure1", "--jobs", "0"], "should be greater than or equal to 1"),
+        (["figure1", "--jobs", "0"], "'--jobs'"),
     ],
 )
 def test_what_cannot_be_run_is_said(tmp_path, args, message):

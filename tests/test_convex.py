@@ -528,7 +528,7 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
     [
         (np.where(X == 3, np.nan, X), Y, {}, "NaN"),
         (np.where(X == 3, np.inf, X), Y, {}, "infinity"),
-        (X.astype(str) + "a", Y, {}, "convert|string"),
+        (np.char.add(X.astype(str), "a"), Y, {}, "convert|string"),
         (X + 1j, Y, {}, "[Cc]omplex"),
         (X, np.zeros(10), {}, "only one class"),
         (X, np.arange(10) == 0, {}, "[Oo]nly one labelled positive"),

@@ -150,6 +150,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
 
     def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
+        if self.estimator is None:  # before scikit-learn 1.9 its exact solver fails on single precision
+            pu = pu.mapped(lambda rows: rows.astype(np.float64, copy=False))
         scores, fitted_on = self._fit_inner(Pool.of(pu))
         # g and c speak of the rows that g was fitted on. Plain g/c needs no sizes: the table's only place the score.
         seen = pu if self.rule == "plain" else fitted_on.samples(self.scenario)
