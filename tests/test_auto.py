@@ -103,6 +103,7 @@ def test_both_where_neither_leads_clearly(data):
     np.testing.assert_array_equal(model.predict(data.test) == 1, decision > 0)
 
 
+@pytest.mark.slow
 def test_both_are_better_than_either_where_neither_leads():
     """Half of the signal in distances, half in one wild feature: the mean has more than each."""
     gains = []

@@ -52,6 +52,7 @@ def test_any_row_can_be_made_again_alone():
         }
 
 
+@pytest.mark.slow
 @needs_data
 def test_real_data_from_the_shell(tmp_path):
     options = ("--draws", 2, "--jobs", 1, "--datasets", "heart_scale,sonar_scale", "--methods", "wmmd,tadj")

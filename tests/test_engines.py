@@ -221,6 +221,7 @@ def check_memory(job):
     assert float(run_python(code)) < 256
 
 
+@pytest.mark.slow
 def test_compiled_code_is_kept_between_runs(tmp_path):
     code = """
 import numpy as np

@@ -169,6 +169,7 @@ def test_a_killed_run_leaves_no_worker_behind(tmp_path):
     assert not worker.exists()
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_file_leave_each_row_once(tmp_path):
     runs = [start_slow_run(tmp_path) for _ in range(2)]
     for process, _ in runs:
