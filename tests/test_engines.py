@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numba import njit
 
 from unlabeled import engines
-from unlabeled.engines import ENGINES, log_kernel_sums, select_engine
+from unlabeled.engines import ENGINES, log_kernel_sums, select_engine, vectors
 from unlabeled.engines import numba as numba_engine
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
 
@@ -142,23 +143,103 @@ def test_tiles_agree_on_anything(data, scale, offset):
 
 
 @given(st.lists(st.one_of(st.floats(1e-9, 1e9), st.integers(1, 70).map(float)), min_size=1, max_size=20))
-def test_ladders_hold_every_gamma_once(gammas):
+def test_ladders_hold_every_gamma(gammas):
     gammas = np.array(gammas)
-    seen = []
-    for powers, ladders in numba_engine.ladders_of(gammas).items():
-        assert len(powers) <= 6
-        assert powers[0] == 1
-        for base, members in ladders:
-            for power, index in members:
-                assert power in powers
-                assert gammas[index] == pytest.approx(base * power, rel=1e-11)
-                seen.append(index)
-    assert sorted(seen) == list(range(len(gammas)))
+    grid = numba_engine.Ladders.of(gammas)
+    np.testing.assert_allclose(grid.base * grid.steps[grid.slots], gammas, rtol=1e-11)
+    assert grid.lengths.sum() == len(grid.steps)
+    firsts = np.cumsum(np.append(0, grid.lengths[:-1]))
+    assert (np.diff(grid.steps[firsts]) > 0).all()  # what is too narrow to matter is left out from there on
+    for first, length in zip(firsts, grid.lengths, strict=True):
+        assert length in {1, 3}
+        np.testing.assert_allclose(grid.steps[first : first + length], grid.steps[first] * 2.0 ** np.arange(length))
 
 
-def test_one_exponential_serves_the_papers_grid():
-    assert list(numba_engine.ladders_of(np.array(PAPER_GAMMAS))) == [(1, 2, 4, 8, 20)]
-    assert list(numba_engine.ladders_of(2.0 ** -np.arange(6))) == [(1, 2, 4, 8, 16, 32)]
+def test_few_exponentials_serve_a_grid_of_ratio_two():
+    assert list(numba_engine.Ladders.of(2.0 ** np.arange(-3, 9)).lengths) == [3, 3, 3, 3]
+    assert list(numba_engine.Ladders.of(np.geomspace(0.3, 0.3 * 2**11, 12)).lengths) == [3, 3, 3, 3]
+    assert list(numba_engine.Ladders.of(np.array(PAPER_GAMMAS)).lengths) == [3, 1, 1]
+
+
+GRIDS = {
+    "ratio 2": 2.0 ** np.arange(-3, 9),
+    "any ratio": np.geomspace(0.1, 200, 12),
+    "any order": np.array([20.0, 0.01, 5.0, 256.0, 0.02, 10.0, 5.0, 0.04]),
+}
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("d", [2, 26, *(pytest.param(d, marks=pytest.mark.slow) for d in (3, 13, 60, 200))])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_wide_grid_is_exact_at_both_ends(grid, d, weighted, rng):
+    """Gammas in units of the median distance: from sums over all points to those of the nearest alone."""
+    points = rng.standard_normal((1500, d)) * rng.uniform(0.5, 2, d)
+    gammas = GRIDS[grid] / np.median(((points[:700] - points[700:1400]) ** 2).sum(axis=1))
+    log_weights = rng.uniform(-13, 0, len(points)) if weighted else None
+    assert error(points[:1000], points, "rbf", gammas, own=np.arange(1000), log_weights=log_weights) <= 1e-6
+
+
+@pytest.mark.parametrize("spread", [20.0, 70.0])
+def test_weights_of_any_spread(spread, rng):
+    """The nearest point may be the lightest by far, and others decide the sum: more than float32 can hold."""
+    points = rng.standard_normal((1500, 3))
+    log_weights = rng.uniform(-spread, 0, len(points))
+    assert error(points[:1000], points, "rbf", [0.1, 1.0, 2.0, 4.0, 90.0], log_weights=log_weights) <= 1e-6
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exponentials_of_a_row(dtype, rng):
+    n = 64 * vectors.lanes(np.float32)
+    for low in (-0.5, -30.0, -1000.0):
+        exponents = rng.uniform(low, 0, n).astype(dtype)
+        weights = rng.uniform(0, 1, n).astype(dtype)
+        for w in (None, weights):
+            expected = [np.sum((1.0 if w is None else w) * np.exp2(p * exponents.astype(float))) for p in (1, 2, 4)]
+            one, ladder = _sums_of_row(exponents, w)
+            rtol = 5e-7 if dtype is np.float32 else 1e-14
+            np.testing.assert_allclose(ladder, expected, rtol=rtol)
+            np.testing.assert_allclose(one, expected[0], rtol=rtol)
+
+
+@njit
+def _sums_of_row(exponents, weights):
+    one = exponents.dtype.type(1)
+    return vectors.exp2_sum(exponents, one, weights), vectors.exp2_sums(exponents, one, weights)
+
+
+@njit
+def _product_and_largest(queries, points, offsets, tile):
+    vectors.product(queries, points, offsets, tile)
+    return vectors.largest(tile[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 7, 300])
+def test_products_of_a_tile(dtype, d, rng):
+    lanes, width = vectors.lanes(dtype), 3 * vectors.lanes(np.float32)
+    queries, points = (
+        rng.standard_normal((vectors.ROWS, d)).astype(dtype),
+        rng.standard_normal((width, d)).astype(dtype),
+    )
+    offsets, tile = rng.standard_normal(width).astype(dtype), np.empty((vectors.ROWS, width), dtype)
+    panels = np.ascontiguousarray(points.reshape(-1, lanes, d).transpose(0, 2, 1))
+    top = _product_and_largest(np.ascontiguousarray(queries.T), panels, offsets, tile)
+    np.testing.assert_allclose(tile, queries @ points.T + offsets, atol=1e-14 * d if dtype is np.float64 else 2e-6 * d)
+    assert top == tile[0].max()
+
+
+def test_any_processor_may_be_asked_for(tmp_path):
+    """The loops are written for the registers of the processor that numba is told to compile for."""
+    code = """
+import numpy as np
+from unlabeled.engines import log_kernel_sums, vectors
+rng = np.random.default_rng(0)
+queries, points, gammas = rng.standard_normal((1100, 5)), rng.standard_normal((1000, 5)), [0.1, 0.2, 30.0]
+fast, exact = (log_kernel_sums(queries, points, "rbf", gammas, engine=e) for e in ("numba", "reference"))
+print(vectors.ROWS, np.abs(fast - exact).max() < 1e-6)
+"""
+    answer = run_python(code, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="", NUMBA_CACHE_DIR=str(tmp_path))
+    assert answer == "6 True"
 
 
 # --- memory, processes, compiled code ---
@@ -228,8 +309,8 @@ import numpy as np
 from unlabeled.engines import log_kernel_sums, tiles
 rng = np.random.default_rng(0)
 log_kernel_sums(rng.standard_normal((1100, 2)), rng.standard_normal((1000, 2)), "rbf", [1.0, 0.5])
-compiled = tiles.rbf_tiles((1, 2), weighted=False, rescaled=False, shifted=False)
-print(sum(compiled.stats.cache_hits.values()), sum(compiled.stats.cache_misses.values()))
+stats = tiles.rbf_tiles.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
     assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "0 1"
     assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "1 0"

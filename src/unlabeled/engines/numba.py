@@ -1,21 +1,22 @@
 """The CPU engine: compiled tiles, float32 where that is exact enough, float64 elsewhere, all cores.
 
-Each sum is computed by the first of three ways that can do it well:
+The sums of a query are computed by the first of these ways that can do it well:
 
 1. float32 tiles (RBF), while rounding the exponents moves the log sum by less than about 1e-6;
-2. float64 tiles, while the digits of a float64 suffice for the matrix product: all but extreme input;
-3. differences in float64: any input, and small jobs.
+2. tiles in float64 whose exponents, less the query's largest, are rounded to float32 (RBF): as exact for any gamma;
+3. float64 tiles, while the digits of a float64 suffice for the matrix product: all but extreme input;
+4. differences in float64: any input, and small jobs.
 
-The choice is made for each query and gamma, so that one far query does not slow the others. Jobs of less than
-`EXACT_PAIRS` pairs leave out the first way: their answers then agree to rounding however they are cut into batches.
-Work is cut into chunks of bounded memory and handed to threads by blocks of queries.
+The choice is made for each query, so that one far query does not slow the others. Jobs of less than `EXACT_PAIRS` pairs
+leave out the first two: their answers then agree to rounding however they are cut into batches. A gamma, its double and
+its fourfold share an exponential. Work is cut into chunks of bounded memory and handed to threads by blocks of queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +24,8 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines import tiles
-from unlabeled.engines.threads import n_threads, on_threads, one_blas_thread
+from unlabeled.engines.threads import n_threads, on_threads
+from unlabeled.engines.vectors import LADDER, ROWS
 from unlabeled.kernels import Kernel
 
 #: Jobs of fewer pairs are computed in float64.
@@ -36,41 +38,48 @@ _CHUNK = 8_000_000
 ARRAYS_A_GAMMA = 12
 #: Queries that go ahead to see whether float32 suffices.
 SCOUTS = 64
+#: Terms that sum to less than 2^-this of a sum are left out.
+_NEGLIGIBLE = 24
 _LOG2E = 1 / np.log(2)
 
 
 @dataclass(frozen=True)
 class Precision:
-    """A floating-point type and what can be asked of it.
+    """Floating-point types of the matrix product and of the exponents, and what can be asked of them.
 
     ``limit``: largest amplitude, sharpness * (|z|^2 + |x|^2), that may be rounded: in float32 the error of a log kernel
     is about 1e-7 of it. Errors of many terms average out, so a sum S of kernels may be sqrt(S) times as large.
     ``most``: largest amplitude whose exponents stay in range.
     ``depth``: a point whose log kernel is below -depth does not matter to a log sum above 30 - depth.
     ``least``: smallest sum that has lost no terms to underflow.
+    ``bits``: largest log2 of a ratio of weights, of all points together and of the lightest, that leaves room.
     """
 
-    dtype: type
+    product: type
+    exponents: type
     limit: float
     most: float
     depth: float
     least: float
+    bits: float
+    shifted: bool = True
 
 
-FLOAT32 = Precision(np.float32, limit=10, most=80, depth=57, least=1e-25)
-FLOAT64 = Precision(np.float64, limit=1e8, most=1e8, depth=1e6, least=0)
+FLOAT32 = Precision(np.float32, np.float32, limit=10, most=80, depth=57, least=1e-25, bits=np.inf, shifted=False)
+MIXED = Precision(np.float64, np.float32, limit=1e8, most=1e8, depth=1e6, least=0, bits=40)
+FLOAT64 = Precision(np.float64, np.float64, limit=1e8, most=1e8, depth=1e6, least=0, bits=np.inf)
 
 
 @dataclass(frozen=True)
 class Loops:
     """What this engine knows of a kernel.
 
-    ``tiled`` and ``direct`` compute sums by tiles and by differences, ``rounding`` tells how large the terms get that
-    tiles round, and ``precisions`` are those in which tiles may be tried.
+    ``tiled`` computes sums by tiles, ``log_kernel`` is compiled for those by differences, ``rounding`` tells how large
+    the terms get that tiles round, and ``precisions`` are those in which tiles may be tried.
     """
 
     tiled: Callable[..., tuple[FloatArray, np.ndarray]]
-    direct: Callable[[], Any]
+    log_kernel: Any
     rounding: Callable[..., tuple[FloatArray, FloatArray]]
     precisions: tuple[Precision, ...]
 
@@ -95,6 +104,12 @@ class Job:
     def log_top_weight(self) -> float:
         """Log of the largest weight: sums in tiles are relative to it."""
         return 0.0 if self.log_weights is None else float(self.log_weights.max())
+
+    @cached_property
+    def weight_bits(self) -> float:
+        """Log2 of the weight that all points could have, in units of the smallest weight."""
+        spread = 0.0 if self.log_weights is None else float(np.ptp(self.log_weights))
+        return float(np.log2(len(self.points))) + spread * _LOG2E
 
 
 def log_sums(
@@ -122,7 +137,7 @@ def log_sums(
     compute = _best if _tiles_can(job, gammas) else _direct
     sums = np.empty((len(gammas), len(queries)))
     row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas)
-    for rows in _chunks(len(queries), row_size, multiple=tiles.STRIP):
+    for rows in _chunks(len(queries), row_size, multiple=ROWS):
         sums[:, rows] = compute(job, queries[rows], own[rows], gammas)
     return sums
 
@@ -133,15 +148,14 @@ def _tiles_can(job: Job, gammas: FloatArray) -> bool:
 
 
 def _best(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:
-    """Give each query and gamma to the first precision that suffices, and what is left to `_direct`."""
+    """Give each query to the first precision that suffices for all gammas, and what is left to `_direct`."""
     sums = np.empty((len(gammas), len(queries)))
-    left = np.ones(sums.shape, dtype=bool)
+    left = np.ones(len(queries), dtype=bool)
     for precision in job.precisions:
-        _try(job, queries, own, gammas, precision, sums, left)
-    grid, rows = left.any(axis=1), left.any(axis=0)
-    if rows.any():
-        part = np.ix_(grid, rows)
-        sums[part] = np.where(left[part], _direct(job, queries[rows], own[rows], gammas[grid]), sums[part])
+        if job.weight_bits <= precision.bits:
+            _try(job, queries, own, gammas, precision, sums, left)
+    if left.any():
+        sums[:, left] = _direct(job, queries[left], own[left], gammas)
     return sums
 
 
@@ -154,29 +168,29 @@ def _try(
     sums: FloatArray,
     left: np.ndarray,
 ) -> None:
-    """Fill in the sums that one precision can do, and mark them as no longer left.
+    """Fill in the sums of the queries that one precision can do, and mark them as no longer left.
 
-    Beyond its limit, whether float32 suffices depends on the sum itself, so a few queries go ahead: a gamma that fails
-    most of them is not tried on the others.
+    Beyond its limit, whether float32 suffices depends on the sum itself, so a few queries go ahead: if most of them
+    fail, the others are not tried.
     """
     amplitude, floor = job.loops.rounding(job, tiles.sq_norms(queries, job.centre), gammas, precision)
-    possible = left & (amplitude <= precision.most)
-    if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit)).any():
+    possible = left & (amplitude <= precision.most).all(axis=0)
+    if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit).any(axis=0)).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
-        scouted = possible[:, scouts]
-        _try(job, queries[scouts], own[scouts], gammas, precision, np.empty(scouted.shape), scouted)
-        possible &= (scouted.mean(axis=1) < 0.5)[:, None]
-    grid, rows = possible.any(axis=1), possible.any(axis=0)
-    if not rows.any():
+        scouted = possible[scouts]
+        _try(job, queries[scouts], own[scouts], gammas, precision, np.empty((len(gammas), SCOUTS)), scouted)
+        if scouted.mean() >= 0.5:
+            return
+    if not possible.any():
         return
-    part = np.ix_(grid, rows)
-    found, in_range = job.loops.tiled(job, queries[rows], own[rows], gammas[grid], precision)
+    found, in_range = job.loops.tiled(job, queries[possible], own[possible], gammas, precision)
     log_sum = found - job.log_top_weight
     with np.errstate(invalid="ignore"):  # where it is not in range
-        exact = amplitude[part] <= precision.limit * np.exp(np.clip(log_sum, 0, 100) / 2)
-        done = possible[part] & in_range & exact & (log_sum >= floor[part])
-    sums[part] = np.where(done, found, sums[part])
-    left[part] &= ~done
+        exact = amplitude[:, possible] <= precision.limit * np.exp(np.clip(log_sum, 0, 100) / 2)
+        done = (in_range & exact & (log_sum >= floor[:, possible])).all(axis=0)
+    rows = np.flatnonzero(possible)[done]
+    sums[:, rows] = found[:, done]
+    left[rows] = False
 
 
 # --- tiles -----------------------------------------------------------------------------------------------------------
@@ -197,31 +211,30 @@ def _rbf_rounding(
 def _rbf_tiled(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, np.ndarray]:
-    found, in_range = np.empty((len(gammas), len(queries))), np.empty((len(gammas), len(queries)), dtype=bool)
-    for powers, ladders in ladders_of(gammas).items():
-        bases = np.array([base for base, _ in ladders])
-        tiling = Tiling(job, queries, own, float(np.sqrt(bases[0] * _LOG2E)), precision)
-        steps = np.outer(bases / bases[0], powers).ravel()  # each sum's gamma, in units of the first base
-        sums, tops = tiling.run(_rbf_loop(job, powers, bases / bases[0], precision), steps)
-        for s, (_, members) in enumerate(ladders):
-            for power, index in members:
-                slot = s * len(powers) + powers.index(power)
-                in_range[index] = sums[slot] >= precision.least
-                with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
-                    log_sum = np.log(sums[slot])
-                found[index] = log_sum + (tops - tiling.norms) * (steps[slot] / _LOG2E) + job.log_top_weight
+    grid = Ladders.of(gammas)
+    tiling = Tiling(job, queries, own, float(np.sqrt(grid.base * _LOG2E)), precision)
+    sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape.width, precision), grid.steps)
+    in_range = sums >= precision.least
+    with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
+        found = np.log(sums) + np.multiply.outer(grid.steps, tops - tiling.norms) / _LOG2E + job.log_top_weight
     found[np.isnan(found)] = -np.inf  # the top of an empty sum
-    return found, in_range
+    return found[grid.slots], in_range[grid.slots]
 
 
-def _rbf_loop(job: Job, powers: tuple[int, ...], scales: FloatArray, precision: Precision) -> Callable[..., None]:
-    options = {"weighted": job.log_weights is not None, "rescaled": len(scales) > 1, "shifted": precision is FLOAT64}
-    compiled = tiles.rbf_tiles(powers, **options)
-    rounded: np.ndarray = scales.astype(precision.dtype)
+def _rbf_loop(job: Job, grid: Ladders, width: int, precision: Precision) -> Callable[..., None]:
+    depth = job.weight_bits + _NEGLIGIBLE
 
-    def loop(queries: Any, points: Any, weights: Any, own: Any, _norms: Any, tops: Any, sums: Any) -> None:
-        tops[:] = -np.inf if precision is FLOAT64 else 0.0
-        compiled(queries, points, weights, own, rounded, tops, sums)
+    def loop(
+        queries: Any, points: Any, offsets: Any, weights: Any, own: Any, _norms: Any, tops: Any, sums: Any
+    ) -> None:
+        blocks = queries, points, offsets, weights, own, grid.lengths, grid.steps
+        if not precision.shifted:
+            tops[:] = 0.0
+            tiles.rbf_tiles(*blocks, sums)
+            return
+        tops[:] = -np.inf
+        row: np.ndarray = np.empty(width, precision.exponents)
+        tiles.shifted_rbf_tiles(*blocks, depth, row, tops, sums)
 
     return loop
 
@@ -239,38 +252,44 @@ def _inverse_rounding(
 def _inverse_tiled(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, np.ndarray]:
-    compiled = tiles.inverse_tiles(weighted=job.log_weights is not None)
-
-    def loop(queries: Any, points: Any, weights: Any, own: Any, norms: Any, _tops: Any, sums: Any) -> None:
-        compiled(queries, points, weights, own, norms, gammas, sums)
+    def loop(queries: Any, points: Any, offsets: Any, weights: Any, own: Any, norms: Any, tops: Any, sums: Any) -> None:
+        tops[:] = 0.0
+        tiles.inverse_tiles(queries, points, offsets, weights, own, norms, gammas, sums)
 
     sums, _ = Tiling(job, queries, own, 1.0, precision).run(loop, np.ones(len(gammas)))
     with np.errstate(divide="ignore"):  # the log of an empty sum
         return np.log(sums) + job.log_top_weight, np.ones(sums.shape, dtype=bool)
 
 
-def ladders_of(gammas: FloatArray) -> dict[tuple[int, ...], list[tuple[float, list[tuple[int, int]]]]]:
-    """Sort a grid into ladders: a base, and (power, index) of the gammas that are small multiples of it.
+@dataclass(frozen=True)
+class Ladders:
+    """A grid sorted into ladders: a gamma, its double and its fourfold, at least two of which the grid has.
 
-    exp(-base d)^power is the kernel for base * power, so a ladder costs one exponential. Ladders with the same powers
-    are listed together: they share the matrix product too.
+    exp(-gamma d)^2 is the kernel for 2 gamma, so a ladder costs one exponential. A gamma that has neither is alone.
     """
-    left = [int(index) for index in np.argsort(gammas, kind="stable")]
-    by_powers: dict[tuple[int, ...], list[tuple[float, list[tuple[int, int]]]]] = {}
-    while left:
-        base = gammas[left[0]]
-        members: list[tuple[int, int]] = []
-        for index in left:
-            ratio = gammas[index] / base
-            power = round(min(ratio, tiles.MAX_POWER + 1))
-            is_new = power not in {known for known, _ in members}
-            has_room = not is_new or len({known for known, _ in members}) < tiles.MAX_POWERS
-            if power <= tiles.MAX_POWER and abs(ratio / power - 1) < 1e-12 and has_room:
-                members.append((power, index))
-        taken = {index for _, index in members}
-        left = [index for index in left if index not in taken]
-        by_powers.setdefault(tuple(sorted({power for power, _ in members})), []).append((float(base), members))
-    return by_powers
+
+    base: float
+    steps: FloatArray  # all gammas ladder by ladder, in units of the base
+    lengths: np.ndarray  # of each ladder
+    slots: np.ndarray  # where among the steps each gamma of the grid is
+
+    @classmethod
+    def of(cls, gammas: FloatArray) -> Ladders:
+        """Ladders of gammas in any order and at any distances."""
+        left, ladders = np.unique(gammas), []
+        while len(left):
+            ladder = left[0] * 2.0 ** np.arange(LADDER)
+            alone = not _equal(left[1:], ladder).any()
+            ladders.append(ladder[:1] if alone else ladder)
+            left = left[~_equal(left, ladders[-1]).any(axis=1)]
+        in_order = np.concatenate(ladders)
+        slots = _equal(gammas, in_order).argmax(axis=1)
+        return cls(in_order[0], in_order / in_order[0], np.array([len(ladder) for ladder in ladders]), slots)
+
+
+def _equal(some: FloatArray, others: FloatArray) -> np.ndarray:
+    """Which of some numbers equal which of others, but for rounding."""
+    return np.isclose(some[:, None], others, rtol=1e-12, atol=0)
 
 
 class Tiling:
@@ -279,19 +298,9 @@ class Tiling:
     def __init__(self, job: Job, queries: FloatArray, own: np.ndarray, scale: float, precision: Precision) -> None:
         self.job, self.scale, self.precision = job, scale, precision
         self.n_queries = len(queries)
-        self.shape = tiles.tile_shape(queries.shape[1] + 1, self.n_queries, len(job.points))
-        height = self.shape.height
-        self.n_blocks = -(-self.n_queries // height)
-        self.own = np.append(own, np.full(self.n_blocks * height - self.n_queries, -1))
-        self.blocks: np.ndarray = np.empty((self.n_blocks, *self.shape.queries), precision.dtype)
-        self.padded_norms = np.zeros(self.n_blocks * height)
-
-        def pack(part: slice) -> None:
-            rows = slice(part.start * height, part.stop * height)
-            tiles.pack_queries(queries[rows], job.centre, scale, self.blocks[part], self.padded_norms[rows])
-
-        for _ in on_threads(pack, _cut(self.n_blocks, job.n_threads), job.n_threads):
-            pass
+        self.shape = tiles.TileShape.of(queries.shape[1], len(job.points), precision.product)
+        self.blocks, self.padded_norms = tiles.pack_queries(queries, job.centre, scale, precision.product)
+        self.own = np.append(own, np.full(len(self.padded_norms) - self.n_queries, -1))
 
     @property
     def norms(self) -> FloatArray:
@@ -302,46 +311,38 @@ class Tiling:
         """Sums (n_sums, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""
         sums = np.zeros((len(steps), len(self.own)))
         tops = np.full(len(self.own), -np.inf)
-        with one_blas_thread():
-            for rows in _chunks(len(self.job.points), self.job.points.shape[1] + 1, multiple=self.shape.width):
-                for some, more, top in self._run_chunk(loop, rows, len(steps)):
-                    _merge(sums[:, some], tops[some], more, top, steps)
+        for rows in _chunks(len(self.job.points), self.job.points.shape[1] + 2, multiple=self.shape.width):
+            for some, more, top in self._run_chunk(loop, rows, len(steps)):
+                _merge(sums[:, some], tops[some], more, top, steps)
         return sums[:, : self.n_queries], tops[: self.n_queries]
 
     def _run_chunk(
         self, loop: Callable[..., None], rows: slice, n_sums: int
     ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        height, width = self.shape.height, self.shape.width
-        points, weights = self._packed_points(rows)
+        blocks = self._packed_points(rows)
         own_here = np.where(self.own >= rows.start, self.own - rows.start, -1)
-        norms: np.ndarray = self.padded_norms.astype(self.precision.dtype)
 
         def run(part: tuple[slice, slice]) -> tuple[slice, FloatArray, FloatArray]:
             of_queries, of_points = part
-            some = slice(of_queries.start * height, of_queries.stop * height)
-            sums, tops = np.zeros((n_sums, some.stop - some.start)), np.zeros(some.stop - some.start)
-            shifted = own_here[some] - of_points.start * width
-            loop(self.blocks[of_queries], points[of_points], weights[of_points], shifted, norms[some], tops, sums)
+            some = slice(of_queries.start * ROWS, of_queries.stop * ROWS)
+            sums, tops = np.zeros((n_sums, some.stop - some.start)), np.empty(some.stop - some.start)
+            own = own_here[some] - of_points.start * self.shape.width
+            points = (array[of_points] for array in blocks)
+            loop(self.blocks[of_queries], *points, own, self.padded_norms[some], tops, sums)
             return some, sums, tops
 
         n_threads = self.job.n_threads
-        yield from on_threads(run, _parts(self.n_blocks, len(points), n_threads), n_threads)
+        yield from on_threads(run, _parts(len(self.blocks), len(blocks[0]), n_threads), n_threads)
 
-    def _packed_points(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        points, width = self.job.points[rows], self.shape.width
-        n_blocks = -(-len(points) // width)
-        packed: np.ndarray = np.empty((n_blocks, *self.shape.points), self.precision.dtype)
-
-        def pack(part: slice) -> None:
-            some = points[part.start * width : part.stop * width]
-            tiles.pack_points(some, self.job.centre, self.scale, packed[part])
-
-        for _ in on_threads(pack, _cut(n_blocks, self.job.n_threads), self.job.n_threads):
-            pass
-        weights: np.ndarray = np.zeros((n_blocks, width), self.precision.dtype)
-        if self.job.log_weights is not None:
-            weights.flat[: len(points)] = np.exp(self.job.log_weights[rows] - self.job.log_top_weight)
-        return packed, weights
+    def _packed_points(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Blocks of points, their offsets and their weights, if they have any."""
+        points, precision = self.job.points[rows], self.precision
+        packed, offsets = tiles.pack_points(points, self.job.centre, self.scale, self.shape, precision.product)
+        if self.job.log_weights is None:
+            return packed, offsets, np.empty((len(packed), 0), precision.exponents)
+        weights: np.ndarray = np.zeros(offsets.shape, precision.exponents)
+        weights.flat[: len(points)] = np.exp(self.job.log_weights[rows] - self.job.log_top_weight)
+        return packed, offsets, weights
 
 
 def _merge(sums: FloatArray, tops: FloatArray, more: FloatArray, top: FloatArray, steps: FloatArray) -> None:
@@ -375,7 +376,7 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
     queries = queries.astype(np.float64)
     tops = np.full((len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
-    direct_sums = job.loops.direct()
+    direct_sums = tiles.direct_sums(job.loops.log_kernel)
     for rows in _chunks(len(job.points), job.points.shape[1]):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
         log_weights = np.zeros(points.shape[1]) if job.log_weights is None else job.log_weights[rows]
@@ -398,9 +399,9 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
 
 #: By the names of `unlabeled.kernels`.
 LOOPS: dict[str, Loops] = {
-    "rbf": Loops(_rbf_tiled, partial(tiles.direct_sums, inverse=False), _rbf_rounding, (FLOAT32, FLOAT64)),
+    "rbf": Loops(_rbf_tiled, tiles.log_rbf, _rbf_rounding, (FLOAT32, MIXED, FLOAT64)),
     # The rounding of |z|^2 does not average out here: no float32.
-    "inverse": Loops(_inverse_tiled, partial(tiles.direct_sums, inverse=True), _inverse_rounding, (FLOAT64,)),
+    "inverse": Loops(_inverse_tiled, tiles.log_inverse, _inverse_rounding, (FLOAT64,)),
 }
 
 

@@ -1,21 +1,16 @@
-"""Threads of the CPU engine: how many, how work is handed to them, and how BLAS is kept out of their way."""
+"""Threads of the CPU engine: how many, and how work is handed to them."""
 
 from __future__ import annotations
 
-import functools
 import multiprocessing
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import joblib
 import numba
-import scipy.linalg  # noqa: F401  loads the BLAS that numba's dot calls
 from joblib.parallel import get_active_backend
-from threadpoolctl import ThreadpoolController
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -43,40 +38,3 @@ def on_threads(function: Callable[[Any], Any], parts: Any, n_threads: int) -> It
                 yield future.result()
         finally:  # an interrupt must not wait for the parts that have not begun
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit: Any = None
-
-
-def _forget_blas_users() -> None:
-    """In a forked child nobody is multiplying, whatever the threads of its parent were doing."""
-    global _blas_lock, _blas_users
-    _blas_lock, _blas_users = threading.Lock(), 0
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_blas_users)
-
-
-@functools.cache
-def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to the calling thread: each of our threads multiplies its own tiles. Counts callers side by side."""
-    global _blas_users, _blas_limit  # noqa: PLW0603
-    with _blas_lock:
-        _blas_users += 1
-        if _blas_users == 1:
-            _blas_limit = _threadpools().limit(limits=1, user_api="blas")
-    try:
-        yield
-    finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas_limit.restore_original_limits()
