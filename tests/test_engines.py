@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -228,18 +229,26 @@ def test_products_of_a_tile(dtype, d, rng):
     assert top == tile[0].max()
 
 
-def test_any_processor_may_be_asked_for(tmp_path):
-    """The loops are written for the registers of the processor that numba is told to compile for."""
-    code = """
+SHAPES = """
 import numpy as np
+from llvmlite import binding
+if {pretend}:
+    features = dict(binding.get_host_cpu_features(), avx512f=True)
+    binding.get_host_cpu_features = lambda: features
 from unlabeled.engines import log_kernel_sums, vectors
 rng = np.random.default_rng(0)
 queries, points, gammas = rng.standard_normal((1100, 5)), rng.standard_normal((1000, 5)), [0.1, 0.2, 30.0]
 fast, exact = (log_kernel_sums(queries, points, "rbf", gammas, engine=e) for e in ("numba", "reference"))
-print(vectors.ROWS, np.abs(fast - exact).max() < 1e-6)
+print(vectors.ROWS, vectors.lanes(np.float32), np.abs(fast - exact).max() < 1e-6)
 """
-    answer = run_python(code, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="", NUMBA_CACHE_DIR=str(tmp_path))
-    assert answer == "6 True"
+
+
+@pytest.mark.slow
+def test_shapes_for_other_processors(tmp_path):
+    """Loops are shaped for the registers of the processor that numba compiles for, and right on any other."""
+    plain = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""} if platform.machine() == "x86_64" else {}
+    assert run_python(SHAPES.format(pretend=False), **plain, NUMBA_CACHE_DIR=str(tmp_path / "plain")) == "6 16 True"
+    assert run_python(SHAPES.format(pretend=True), NUMBA_CACHE_DIR=str(tmp_path / "wide")) == "12 32 True"
 
 
 # --- memory, processes, compiled code ---

@@ -23,7 +23,7 @@ from unlabeled.engines import reference
 from unlabeled.priors import PRIORS, AutoPrior, DensityPrior, compare_priors, resolve_prior
 from unlabeled.samples import SCENARIOS, PUSample, Sample, random_split, split_samples
 from unlabeled.scoring.scaling import different_scalings, standardised
-from unlabeled.scoring.selection import loo_scores
+from unlabeled.scoring.selection import loo_scores_at
 
 
 def _network(**options):
@@ -235,7 +235,7 @@ def test_engine_and_threads_reach_every_kernel_sum(data, name, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_standardised_table_is_scored_in_one_unit_only(data, dtype, monkeypatch):
     jobs = []
-    monkeypatch.setattr(wmmd, "loo_scores", lambda *given: jobs.append(1) or loo_scores(*given))
+    monkeypatch.setattr(wmmd, "loo_scores_at", lambda *given: jobs.append(1) or loo_scores_at(*given))
     standard = StandardScaler().fit_transform(data.X).astype(dtype)
     model = WMMDClassifier(0.5, scenario="single-sample").fit(standard, data.y)
     assert len(jobs) == 1

@@ -27,12 +27,15 @@ from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, gam
 from unlabeled.scoring.selection import (
     CRITERIA,
     SELECTIONS,
+    Places,
     averaged_with_neighbours,
     first_of_best,
     holdout_scores,
+    judging,
     log_likelihoods,
-    loo_scores,
+    loo_scores_at,
     misclassification_risks,
+    some_places,
 )
 from unlabeled.scoring.smoothing import Folds, Round, Smoothing, Voters
 from unlabeled.scoring.witness import Witness
@@ -229,8 +232,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         prior_of = self._prior_of(pu, prior)
         candidates = self._candidates(pu, prior_of)
         chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
-        self._keep(chosen, prior_of)
-        self._decide(self._smoothed(chosen, pu))
+        self._keep(chosen)
+        scores = chosen.scores(self._kernels(self.gamma_))
+        self._keep_prior(chosen, scores, prior_of)
+        self._decide(self._smoothed(chosen, scores, pu))
         self._witness: Witness | None = None
         return self
 
@@ -325,11 +330,13 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         kernels = self._kernels(gammas)
         if self.selection == "holdout":
             scores, kept = holdout_scores(scaled, kernels, self.max_evaluations, rng)
+            places = None
         else:
-            scores, kept = loo_scores(scaled, kernels, self.max_evaluations, rng), scaled
+            places, kept = some_places(scaled, self.max_evaluations, rng), scaled
+            scores = loo_scores_at(scaled, kernels, judging(places))
         priors = [prior_of(one) for one in scores.each()] if self.criterion == "risk" else None
         criteria = self._worth(scores, None if priors is None else np.array([prior.value for prior in priors]))
-        return _Candidate(scaling, gammas, scores, scaled if self.refit else kept, criteria, priors)
+        return _Candidate(scaling, gammas, scores, places, scaled if self.refit else kept, criteria, priors)
 
     def _worth(self, scores: HonestScores, priors: FloatArray | None) -> FloatArray:
         """What each gamma is worth: larger is better."""
@@ -339,12 +346,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         criteria = log_likelihoods(scores, largest_ratio)
         return averaged_with_neighbours(criteria) if self._automatic_grid() else criteria
 
-    def _keep(self, chosen: _Candidate, prior_of: PriorOf) -> None:
-        best, priors = chosen.best, chosen.priors
+    def _keep(self, chosen: _Candidate) -> None:
         self.scaling_, self.gammas_, self.criteria_ = chosen.scaling, chosen.gammas, chosen.criteria
-        self.gamma_, self.sample_ = float(chosen.gammas[best]), chosen.sample
-        self.priors_ = None if priors is None else np.array([prior.value for prior in priors])
-        resolved = prior_of(chosen.scores.at(best)) if priors is None else priors[best]
+        self.gamma_, self.sample_ = float(chosen.gammas[chosen.best]), chosen.sample
+        self.priors_ = None if chosen.priors is None else np.array([prior.value for prior in chosen.priors])
+
+    def _keep_prior(self, chosen: _Candidate, scores: HonestScores, prior_of: PriorOf) -> None:
+        is_known = chosen.priors is not None and len(scores.unlabeled) == len(chosen.judged.unlabeled_weights)
+        resolved = chosen.priors[chosen.best] if chosen.priors is not None and is_known else prior_of(scores)
         self.prior_, self.prior_estimator_ = resolved
         if self.prior_ == 1.0 and isinstance(self.prior_estimator_, DensityPrior):
             warnings.warn(
@@ -361,10 +370,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
         return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
 
-    def _smoothed(self, chosen: _Candidate, pu: PUSample) -> HonestScores:
+    def _smoothed(self, chosen: _Candidate, plain: HonestScores, pu: PUSample) -> HonestScores:
         """Let rows of the population pass probabilities on; the scores to decide by, plain ones without smoothing."""
         self.rounds_: tuple[Round, ...] = ()
-        plain = chosen.scores.at(chosen.best)
         folds = Folds.of(pu, plain) if self._n_rounds() else None
         if folds is None:
             return plain
@@ -389,7 +397,8 @@ class _Candidate:
 
     scaling: Scaling
     gammas: FloatArray
-    scores: HonestScores
+    judged: HonestScores  # for each gamma
+    places: Places | None  # of the rows that have leave-one-out scores; None where these are those of other rows
     sample: PUSample
     criteria: FloatArray
     priors: list[ResolvedPrior] | None  # of each gamma, where they took part
@@ -398,3 +407,10 @@ class _Candidate:
     def best(self) -> int:
         """Which gamma."""
         return first_of_best(self.criteria)
+
+    def scores(self, kernels: Kernels) -> HonestScores:
+        """Honest scores for the best gamma: of more rows than were judged, where there are more."""
+        judged = self.judged.at(self.best)
+        if self.places is None or all(map(np.array_equal, self.places, judging(self.places))):
+            return judged
+        return loo_scores_at(self.sample, kernels, self.places).at(0)

@@ -289,7 +289,7 @@ class Ladders:
 
 def _equal(some: FloatArray, others: FloatArray) -> np.ndarray:
     """Which of some numbers equal which of others, but for rounding."""
-    return np.isclose(some[:, None], others, rtol=1e-12, atol=0)
+    return np.abs(some[:, None] / others - 1) < 1e-12
 
 
 class Tiling:
@@ -347,6 +347,9 @@ class Tiling:
 
 def _merge(sums: FloatArray, tops: FloatArray, more: FloatArray, top: FloatArray, steps: FloatArray) -> None:
     """Add sums that are relative to other tops, in place."""
+    if np.isneginf(tops).all():  # the first ones
+        sums[:], tops[:] = more, top
+        return
     higher = np.maximum(tops, top)
     with np.errstate(invalid="ignore"):  # both tops are those of empty sums
         for of_part, top_of_part in ((sums, tops), (more, top)):

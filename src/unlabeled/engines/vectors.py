@@ -1,10 +1,10 @@
 """The inner loops of the numba engine, written for vector registers.
 
 `product` is a matrix product of a few queries and many points, `largest` the maximum of a row, `exp2_sum` and
-`exp2_sums` the sum of an exponential, and of its squares too. LLVM's vectoriser leaves much of a processor idle here, so
-the loops are given to it as intermediate code, in vectors of two registers each; which instructions these become is
-LLVM's choice, so they run on any processor. Lengths of rows are multiples of `lanes`, and arrays are contiguous: nothing
-is checked.
+`exp2_sums` the sum of an exponential, and of its squares too. LLVM's vectoriser leaves much of a processor idle here,
+so the loops are given to it as intermediate code, in vectors of two registers each; which instructions these become is
+LLVM's choice, so they run on any processor. Lengths of rows are multiples of `lanes`, and arrays are contiguous:
+nothing is checked.
 
 Shapes are chosen so that sums stay in registers: `ROWS` queries by two registers of points are twelve of the sixteen
 registers of a processor with AVX2, and 24 of the 32 of one with AVX-512.

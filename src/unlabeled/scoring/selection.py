@@ -25,6 +25,12 @@ from unlabeled.scoring.ratio import Kernels, log_scores, loo_log_scores
 
 SELECTIONS = ("loo", "holdout")
 CRITERIA = ("likelihood", "risk")
+#: The most rows of each sample whose leave-one-out scores are computed for a whole grid. The criterion's noise at this
+#: size is far below what a factor of two in gamma makes of it; all rows stay in the sums.
+JUDGING_ROWS = 2000
+
+#: Where in their samples some positives and some unlabeled rows are.
+Places = tuple[np.ndarray, np.ndarray]
 
 
 def misclassification_risks(scores: HonestScores, priors: FloatArray) -> FloatArray:
@@ -69,9 +75,25 @@ def first_of_best(criteria: ArrayLike) -> int:
     return int(np.argmax(values >= values.max() - 1e-12))
 
 
+def some_places(pu: PUSample, at_most: int | None, rng: np.random.RandomState) -> Places:
+    """Places of all rows of both samples, or of at most so many of each."""
+    return some_rows(len(pu.positive), at_most, rng), some_rows(len(pu.unlabeled), at_most, rng)
+
+
+def judging(places: Places) -> Places:
+    """Those of the rows that a grid is judged on: at most `JUDGING_ROWS` of each sample."""
+    rng = np.random.RandomState(0)
+    positive, unlabeled = (rows[some_rows(len(rows), JUDGING_ROWS, rng)] for rows in places)
+    return positive, unlabeled
+
+
 def loo_scores(pu: PUSample, kernels: Kernels, max_evaluations: int | None, rng: np.random.RandomState) -> HonestScores:
     """Leave-one-out scores of at most ``max_evaluations`` rows of each sample, all rows staying in the sums."""
-    places = [some_rows(len(sample), max_evaluations, rng) for sample in (pu.positive, pu.unlabeled)]
+    return loo_scores_at(pu, kernels, some_places(pu, max_evaluations, rng))
+
+
+def loo_scores_at(pu: PUSample, kernels: Kernels, places: Places) -> HonestScores:
+    """Leave-one-out scores of the rows at these places, all rows staying in the sums."""
     return _scores_of(pu.take(*places), loo_log_scores(pu, kernels, *places), pu.labelled_share)
 
 

@@ -28,7 +28,7 @@ from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.ratio import Kernels, log_ratio, log_scores
-from unlabeled.scoring.selection import first_of_best
+from unlabeled.scoring.selection import Places, first_of_best, judging
 
 N_FOLDS = 10
 #: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
@@ -40,8 +40,6 @@ LEAST_VOTERS = 200
 #: Any row of the population may be a positive, whatever its score.
 SMALLEST_PROBABILITY = 1e-6
 
-#: Where in their samples the positives and the unlabeled rows with honest scores are.
-Places = tuple[np.ndarray, np.ndarray]
 #: What each gamma's scores are worth.
 Worth = Callable[[HonestScores], FloatArray]
 
@@ -159,15 +157,26 @@ class Voters:
         return Sample(self.sample.rows[origin], log_weights if log_weights.any() else None), origin
 
     def log_ratios(
-        self, queries: FloatArray, kept: np.ndarray, log_probabilities: FloatArray, kernels: Kernels, *, own: bool
+        self,
+        queries: FloatArray,
+        kept: np.ndarray,
+        log_probabilities: FloatArray,
+        kernels: Kernels,
+        *,
+        own: bool,
+        of_all: FloatArray | None = None,
     ) -> FloatArray:
-        """Log ratios of queries by the kept voters (n_gammas, n_queries); with ``own`` the queries are these voters."""
+        """Log ratios of queries by the kept voters (n_gammas, n_queries); with ``own`` the queries are these voters.
+
+        ``of_all``: the log sums without probabilities, if they are known.
+        """
         observations, origin = self.observations
         places = np.flatnonzero(kept[origin])
         plain = observations.take(places)
         likely = _weighted_by(plain, log_probabilities[origin[places]])
         itself = np.arange(len(queries)) if own else None  # single observations come first, in the order of the voters
-        of_likely, of_all = (kernels.log_sums(queries, sample, itself) for sample in (likely, plain))
+        of_likely = kernels.log_sums(queries, likely, itself)
+        of_all = kernels.log_sums(queries, plain, itself) if of_all is None else of_all
         return (of_likely - np.log(likely.total)) - (of_all - np.log(plain.total))
 
 
@@ -202,10 +211,8 @@ class Smoothing:
         state, scores, rounds = self, [plain], []
         while True:
             log_probabilities = state.log_probabilities(calibrate(scores[-1], prior))
-            positive, unlabeled = state.honest_scores(log_probabilities, kernels)
-            of_gammas = replace(plain, positive=positive, unlabeled=unlabeled)
-            best = first_of_best(worth(of_gammas))
-            scores.append(of_gammas.at(best))
+            best = first_of_best(worth(state.honest_scores(judging(self.scored), log_probabilities, kernels)))
+            scores.append(state.honest_scores(self.scored, log_probabilities, kernels.only(best)).at(0))
             rounds.append(Round(float(kernels.gammas[best]), log_probabilities[-1]))
             if len(rounds) == n_rounds:
                 break
@@ -217,33 +224,41 @@ class Smoothing:
         """Log of P(y = 1) of the voters (n_folds + 1, n_voters)."""
         return np.log(np.maximum(calibration.probability(self.log_ratios), SMALLEST_PROBABILITY))
 
-    def honest_scores(self, log_probabilities: FloatArray, kernels: Kernels) -> tuple[FloatArray, FloatArray]:
-        """Log ratios of the scored positives and unlabeled rows that know nothing of their fold (n_gammas, n_rows)."""
-        of_positive = self._held_out(self.pu.positive, self.folds.positive, self.scored[0], log_probabilities, kernels)
-        of_unlabeled = self._held_out(
-            self.pu.unlabeled, self.folds.unlabeled, self.scored[1], log_probabilities, kernels
-        )
-        return of_positive, of_unlabeled
-
-    def _held_out(
-        self, sample: Sample, folds: np.ndarray, rows: np.ndarray, log_probabilities: FloatArray, kernels: Kernels
-    ) -> FloatArray:
-        queries, folds, of_voters = sample.rows[rows], folds[rows], self.voters.folds(self.folds)
-        scores = np.empty((len(kernels.gammas), len(rows)))
+    def honest_scores(self, places: Places, log_probabilities: FloatArray, kernels: Kernels) -> HonestScores:
+        """Log ratios of the rows at these places, for each gamma, that know nothing of their fold."""
+        scored = self.pu.take(*places)
+        queries = np.concatenate([scored.positive.rows, scored.unlabeled.rows])
+        folds = np.concatenate([self.folds.positive[places[0]], self.folds.unlabeled[places[1]]])
+        of_voters = self.voters.folds(self.folds)
+        scores = np.empty((len(kernels.gammas), len(queries)))
         for fold in np.unique(folds):
             held = folds == fold
             scores[:, held] = self.voters.log_ratios(
                 queries[held], of_voters != fold, log_probabilities[fold], kernels, own=False
             )
-        return scores
+        positive, unlabeled = np.split(scores, [len(places[0])], axis=1)
+        return HonestScores(
+            positive,
+            unlabeled,
+            scored.positive.weights,
+            scored.unlabeled.weights,
+            self.pu.labelled_share,
+            scored.positive.row_numbers,
+            scored.unlabeled.row_numbers,
+        )
 
     def passed_on(self, log_probabilities: FloatArray, kernels: Kernels) -> Smoothing:
         """The voters scored by each other, for one gamma."""
         log_ratios, folds = np.zeros_like(self.log_ratios), self.voters.folds(self.folds)
+        observations, origin = self.voters.observations
+        rows, itself = self.voters.sample.rows, np.arange(len(self.voters))
+        of_all = _SumsByFold.of(observations, folds[origin], self.folds.n, rows, itself, kernels)
         for fold in range(self.folds.n + 1):
             kept = folds != fold
-            voters = self.voters.sample.rows[kept]
-            log_ratios[fold, kept] = self.voters.log_ratios(voters, kept, log_probabilities[fold], kernels, own=True)[0]
+            plain, _ = of_all.without(fold)
+            log_ratios[fold, kept] = self.voters.log_ratios(
+                rows[kept], kept, log_probabilities[fold], kernels, own=True, of_all=plain[kept]
+            )[0]
         return replace(self, log_ratios=log_ratios)
 
 
