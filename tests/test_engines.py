@@ -180,6 +180,33 @@ def test_a_wide_grid_is_exact_at_both_ends(grid, d, weighted, rng):
     assert error(points[:1000], points, "rbf", gammas, own=np.arange(1000), log_weights=log_weights) <= 1e-6
 
 
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 300.0])
+def test_several_weightings_at_once(kernel, gamma, exact, rng):
+    """As many jobs as weightings, one of them without most of the points: also without those that are nearest."""
+    points, own = rng.standard_normal((1500, 4)), np.arange(1000)
+    log_weights = np.array([rng.uniform(-3, 0, 1500), np.zeros(1500), np.where(np.arange(1500) < 1400, -np.inf, 0.7)])
+    options = {"own": own, "exact": exact}
+    together = log_kernel_sums(points[:1000], points, kernel, [gamma, 2 * gamma], log_weights=log_weights, **options)
+    assert together.shape == (3, 2, 1000)
+    for of_weighting, weights in zip(together, log_weights, strict=True):
+        alone = log_kernel_sums(points[:1000], points, kernel, [gamma, 2 * gamma], log_weights=weights, **options)
+        np.testing.assert_allclose(of_weighting, alone, rtol=0, atol=1e-10 if exact else 2e-6)
+
+
+@given(data=st.data())
+def test_weightings_agree_with_the_definition(data):
+    n, n_weightings = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    log_weights = data.draw(arrays(float, (n_weightings, n), elements=st.sampled_from([-np.inf, -1.0, 0.0, 2.0])))
+    points, own = rng.standard_normal((n, 2)), np.arange(n)
+    fast, exact = (
+        log_kernel_sums(points, points, "rbf", [0.5, 9.0], own=own, log_weights=log_weights, engine=engine)
+        for engine in ("numba", "reference")
+    )
+    np.testing.assert_allclose(fast, exact, atol=1e-12)
+
+
 @pytest.mark.parametrize("spread", [20.0, 70.0])
 def test_weights_of_any_spread(spread, rng):
     """The nearest point may be the lightest by far, and others decide the sum: more than float32 can hold."""
@@ -188,24 +215,25 @@ def test_weights_of_any_spread(spread, rng):
     assert error(points[:1000], points, "rbf", [0.1, 1.0, 2.0, 4.0, 90.0], log_weights=log_weights) <= 1e-6
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_exponentials_of_a_row(dtype, rng):
-    n = 64 * vectors.lanes(np.float32)
-    for low in (-0.5, -30.0, -1000.0):
-        exponents = rng.uniform(low, 0, n).astype(dtype)
-        weights = rng.uniform(0, 1, n).astype(dtype)
-        for w in (None, weights):
-            expected = [np.sum((1.0 if w is None else w) * np.exp2(p * exponents.astype(float))) for p in (1, 2, 4)]
-            one, ladder = _sums_of_row(exponents, w)
-            rtol = 5e-7 if dtype is np.float32 else 1e-14
-            np.testing.assert_allclose(ladder, expected, rtol=rtol)
-            np.testing.assert_allclose(one, expected[0], rtol=rtol)
-
-
 @njit
-def _sums_of_row(exponents, weights):
+def _powers_of_row(exponents, terms):
     one = exponents.dtype.type(1)
-    return vectors.exp2_sum(exponents, one, weights), vectors.exp2_sums(exponents, one, weights)
+    vectors.exp2_term(exponents, one, terms[3:])
+    vectors.exp2_terms(exponents, one, terms)
+    return vectors.exp2_sum(exponents, one)[0], vectors.exp2_sums(exponents, one), vectors.dot(exponents, terms[2])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("low", [-0.5, -30.0, -1000.0])
+def test_exponentials_of_a_row(dtype, low, rng):
+    exponents = rng.uniform(low, 0, 64 * vectors.lanes(np.float32)).astype(dtype)
+    terms = np.empty((4, len(exponents)), dtype)
+    alone, ladder, dot = _powers_of_row(exponents, terms)
+    expected = np.exp2(np.multiply.outer([1, 2, 4, 1], exponents.astype(float)))
+    rtol, atol = (8e-7, 2.0**-60) if dtype is np.float32 else (1e-14, 2.0**-500)
+    np.testing.assert_allclose(terms, expected, rtol=rtol, atol=atol)
+    np.testing.assert_allclose([*ladder, alone], expected.sum(axis=1), rtol=rtol)
+    assert dot == pytest.approx((exponents * expected[2]).sum(), rel=2e-6)
 
 
 @njit
@@ -230,12 +258,13 @@ def test_products_of_a_tile(dtype, d, rng):
 
 
 SHAPES = """
-import numpy as np
+import numpy as np, numba
 from llvmlite import binding
+features = binding.get_host_cpu_features
 if {pretend}:
-    features = dict(binding.get_host_cpu_features(), avx512f=True)
-    binding.get_host_cpu_features = lambda: features
+    binding.get_host_cpu_features = lambda: dict(avx512f=True)
 from unlabeled.engines import log_kernel_sums, vectors
+binding.get_host_cpu_features = features
 rng = np.random.default_rng(0)
 queries, points, gammas = rng.standard_normal((1100, 5)), rng.standard_normal((1000, 5)), [0.1, 0.2, 30.0]
 fast, exact = (log_kernel_sums(queries, points, "rbf", gammas, engine=e) for e in ("numba", "reference"))

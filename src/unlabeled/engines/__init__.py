@@ -1,6 +1,7 @@
 """The one hot loop: log sums of a kernel between two sets of points, and the engines that compute it.
 
-Every engine is a module with one function ``log_sums``. `log_kernel_sums` checks its input once, takes care of what
+Every engine is a module with one function ``log_sums``, whose weights and answers have a leading axis of weightings.
+`log_kernel_sums` checks its input once, takes care of what
 is the same for all of them (weights of zero, what is left of a point's weight when one unit of it is taken out), and
 hands the loop to the engine asked for. ``engine="auto"`` takes the first usable entry of `ENGINES`:
 
@@ -17,7 +18,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,8 +92,9 @@ def log_kernel_sums(
     own : int array of shape (n_queries,), optional
         Each query's own index in ``points`` (-1: it is none of them). One unit of that pair's weight is left out,
         all of it when the weight is 1 or less.
-    log_weights : array of shape (n_points,), optional
-        Log of each point's weight; ``-inf`` leaves the point out.
+    log_weights : array of shape (n_points,) or (n_weightings, n_points), optional
+        Log of each point's weight; ``-inf`` leaves the point out. Several weightings of the same points cost little
+        more than one: they share the kernels.
     engine : {"auto", "numba", "reference"}
         How the sum is computed, never what it is.
     exact : bool, default=False
@@ -104,7 +105,7 @@ def log_kernel_sums(
 
     Returns
     -------
-    log_sums : float64 array of shape (n_gammas, n_queries)
+    log_sums : float64 array of shape (n_gammas, n_queries), or (n_weightings, n_gammas, n_queries)
         Finite unless the sum is empty (then ``-inf``).
     """
     kernel, gammas = as_kernel(kernel), as_gammas(gammas)
@@ -134,17 +135,45 @@ def checked_log_kernel_sums(
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
     module = _load(select_engine(engine))
+    several = None if log_weights is None else np.atleast_2d(log_weights)
+    sums = _sums_of_weightings(module, queries, points, kernel, gammas, several, own, exact=exact, n_jobs=n_jobs)
+    return sums if log_weights is not None and log_weights.ndim == 2 else sums[0]
+
+
+def _sums_of_weightings(
+    module: ModuleType,
+    queries: FloatArray,
+    points: FloatArray,
+    kernel: Kernel,
+    gammas: FloatArray,
+    log_weights: FloatArray | None,
+    own: np.ndarray | None,
+    *,
+    exact: bool,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Log sums (n_weightings or 1, n_gammas, n_queries)."""
     whole, whole_weights, whole_own = points, log_weights, own
     points, log_weights, own = _without_weightless(points, log_weights, own)
     if len(points) == 0 or len(queries) == 0:
-        return np.full((len(gammas), len(queries)), -np.inf)
+        return np.full((1 if log_weights is None else len(log_weights), len(gammas), len(queries)), -np.inf)
     sums: FloatArray = module.log_sums(queries, points, kernel, gammas, own, log_weights, exact=exact, n_jobs=n_jobs)
-    # A squared distance may overflow to infinity; its log kernel is then a large negative number and not -inf.
-    has_terms: Any = own < 0 if own is not None and len(points) == 1 else True
-    np.maximum(sums, -np.finfo(np.float64).max, out=sums, where=has_terms)
-    if whole_own is not None and whole_weights is not None:
-        _add_rest_of_own_pairs(sums, queries, whole, kernel, gammas, whole_own, whole_weights)
+    for place, of_weighting in enumerate(sums):
+        # A squared distance may overflow to infinity; its log kernel is then a large negative number and not -inf.
+        has_terms = _has_terms(own, None if log_weights is None else log_weights[place], len(queries), len(points))
+        np.maximum(of_weighting, -np.finfo(np.float64).max, out=of_weighting, where=has_terms)
+        if whole_own is not None and whole_weights is not None:
+            _add_rest_of_own_pairs(of_weighting, queries, whole, kernel, gammas, whole_own, whole_weights[place])
     return sums
+
+
+def _has_terms(own: np.ndarray | None, log_weights: FloatArray | None, n_queries: int, n_points: int) -> np.ndarray:
+    """Which queries have any point but their own in the sum."""
+    counts = np.ones(n_points, dtype=bool) if log_weights is None else np.isfinite(log_weights)
+    n_terms = np.full(n_queries, np.count_nonzero(counts))
+    if own is not None:
+        n_terms -= (own >= 0) & counts[own]
+    return n_terms > 0
 
 
 def _as_points(array: ArrayLike, name: str) -> FloatArray:
@@ -155,8 +184,11 @@ def _as_log_weights(log_weights: ArrayLike | None, n_points: int) -> FloatArray 
     if log_weights is None:
         return None
     log_weights = np.asarray(log_weights, dtype=np.float64)
-    if log_weights.shape != (n_points,):
-        raise ValueError(f"log_weights must have shape ({n_points},), one for each point; got {log_weights.shape}.")
+    if log_weights.shape[-1:] != (n_points,) or log_weights.ndim > 2:
+        raise ValueError(
+            f"log_weights must have shape ({n_points},), one for each point, or several rows of as many; got "
+            f"{log_weights.shape}."
+        )
     if not (log_weights < np.inf).all():
         raise ValueError("log_weights must be numbers below infinity (-inf leaves a point out); got NaN or infinity.")
     return log_weights
@@ -198,8 +230,8 @@ def _without_weightless(
 ) -> tuple[FloatArray, FloatArray | None, np.ndarray | None]:
     if log_weights is None or np.isfinite(log_weights).all():
         return points, log_weights, own
-    kept = np.isfinite(log_weights)
+    kept = np.isfinite(log_weights).any(axis=0)
     if own is not None:
         new_index = np.where(kept, np.cumsum(kept) - 1, -1)
         own = np.where(own >= 0, new_index[own], -1)
-    return points[kept], log_weights[kept], own
+    return points[kept], log_weights[:, kept], own

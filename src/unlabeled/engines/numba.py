@@ -51,8 +51,7 @@ class Precision:
     is about 1e-7 of it. Errors of many terms average out, so a sum S of kernels may be sqrt(S) times as large.
     ``most``: largest amplitude whose exponents stay in range.
     ``depth``: a point whose log kernel is below -depth does not matter to a log sum above 30 - depth.
-    ``least``: smallest sum that has lost no terms to underflow.
-    ``bits``: largest log2 of a ratio of weights, of all points together and of the lightest, that leaves room.
+    ``least``: smallest sum, for each point, that has lost no terms to underflow.
     """
 
     product: type
@@ -61,13 +60,13 @@ class Precision:
     most: float
     depth: float
     least: float
-    bits: float
     shifted: bool = True
 
 
-FLOAT32 = Precision(np.float32, np.float32, limit=10, most=80, depth=57, least=1e-25, bits=np.inf, shifted=False)
-MIXED = Precision(np.float64, np.float32, limit=1e8, most=1e8, depth=1e6, least=0, bits=40)
-FLOAT64 = Precision(np.float64, np.float64, limit=1e8, most=1e8, depth=1e6, least=0, bits=np.inf)
+# A ladder lets terms fall to half the range of exponents, 2^-63 or 2^-511.
+FLOAT32 = Precision(np.float32, np.float32, limit=10, most=80, depth=57, least=2.0**-40, shifted=False)
+MIXED = Precision(np.float64, np.float32, limit=1e8, most=1e8, depth=1e6, least=2.0**-40)
+FLOAT64 = Precision(np.float64, np.float64, limit=1e8, most=1e8, depth=1e6, least=2.0**-450)
 
 
 @dataclass(frozen=True)
@@ -94,22 +93,16 @@ class Job:
     points: FloatArray
     kernel: Kernel
     loops: Loops
-    log_weights: FloatArray | None
+    log_weights: FloatArray | None  # (n_weightings, n_points)
     centre: FloatArray
     reach: float  # largest squared distance of a point from the centre
     precisions: tuple[Precision, ...]  # to be tried in this order
     n_threads: int
 
-    @property
-    def log_top_weight(self) -> float:
-        """Log of the largest weight: sums in tiles are relative to it."""
-        return 0.0 if self.log_weights is None else float(self.log_weights.max())
-
     @cached_property
-    def weight_bits(self) -> float:
-        """Log2 of the weight that all points could have, in units of the smallest weight."""
-        spread = 0.0 if self.log_weights is None else float(np.ptp(self.log_weights))
-        return float(np.log2(len(self.points))) + spread * _LOG2E
+    def log_top_weights(self) -> FloatArray:
+        """Log of the largest weight of each weighting: sums in tiles are relative to it."""
+        return np.zeros(1) if self.log_weights is None else self.log_weights.max(axis=1)
 
 
 def log_sums(
@@ -123,7 +116,7 @@ def log_sums(
     exact: bool,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Log kernel sums; see `unlabeled.engines.log_kernel_sums`."""
+    """Log kernel sums for each weighting, or the plain ones; see `unlabeled.engines.log_kernel_sums`."""
     loops = _loops_of(kernel)
     own = np.full(len(queries), -1) if own is None else own
     if len(queries) * points.size < SMALL_JOB:
@@ -135,27 +128,26 @@ def log_sums(
     precisions = (FLOAT64,) if exact else loops.precisions
     job = Job(points, kernel, loops, log_weights, centre, reach, precisions, n_threads(n_jobs))
     compute = _best if _tiles_can(job, gammas) else _direct
-    sums = np.empty((len(gammas), len(queries)))
-    row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas)
+    sums = np.empty((len(job.log_top_weights), len(gammas), len(queries)))
+    row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas) * len(sums)
     for rows in _chunks(len(queries), row_size, multiple=ROWS):
-        sums[:, rows] = compute(job, queries[rows], own[rows], gammas)
+        sums[..., rows] = compute(job, queries[rows], own[rows], gammas)
     return sums
 
 
 def _tiles_can(job: Job, gammas: FloatArray) -> bool:
     in_range = job.reach * job.kernel.sharpness(gammas).max() < -tiles.UNREAL and job.reach < -tiles.UNREAL
-    return bool(in_range and (job.log_weights is None or np.ptp(job.log_weights) < 60))
+    return bool(in_range and np.isfinite(job.log_top_weights).all())
 
 
 def _best(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:
     """Give each query to the first precision that suffices for all gammas, and what is left to `_direct`."""
-    sums = np.empty((len(gammas), len(queries)))
+    sums = np.empty((len(job.log_top_weights), len(gammas), len(queries)))
     left = np.ones(len(queries), dtype=bool)
     for precision in job.precisions:
-        if job.weight_bits <= precision.bits:
-            _try(job, queries, own, gammas, precision, sums, left)
+        _try(job, queries, own, gammas, precision, sums, left)
     if left.any():
-        sums[:, left] = _direct(job, queries[left], own[left], gammas)
+        sums[..., left] = _direct(job, queries[left], own[left], gammas)
     return sums
 
 
@@ -178,25 +170,25 @@ def _try(
     if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit).any(axis=0)).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
         scouted = possible[scouts]
-        _try(job, queries[scouts], own[scouts], gammas, precision, np.empty((len(gammas), SCOUTS)), scouted)
+        _try(job, queries[scouts], own[scouts], gammas, precision, np.empty_like(sums[..., scouts]), scouted)
         if scouted.mean() >= 0.5:
             return
     if not possible.any():
         return
     found, in_range = job.loops.tiled(job, queries[possible], own[possible], gammas, precision)
-    log_sum = found - job.log_top_weight
+    log_sum = found - job.log_top_weights[:, None, None]
     with np.errstate(invalid="ignore"):  # where it is not in range
         exact = amplitude[:, possible] <= precision.limit * np.exp(np.clip(log_sum, 0, 100) / 2)
-        done = (in_range & exact & (log_sum >= floor[:, possible])).all(axis=0)
+        done = (in_range & exact & (log_sum >= floor[:, possible])).all(axis=(0, 1))
     rows = np.flatnonzero(possible)[done]
-    sums[:, rows] = found[:, done]
+    sums[..., rows] = found[..., done]
     left[rows] = False
 
 
 # --- tiles -----------------------------------------------------------------------------------------------------------
 #
-# For each kernel: log sums by tiles, and where they lost nothing to underflow; and how large the rounded terms get, and
-# the log sum below which that is not known. All are (n_gammas, n_queries).
+# For each kernel: log sums by tiles and where they lost nothing to underflow (n_weightings or 1, n_gammas, n_queries);
+# how large the rounded terms get, and the log sum below which that is not known (n_gammas, n_queries).
 
 
 def _rbf_rounding(
@@ -214,15 +206,18 @@ def _rbf_tiled(
     grid = Ladders.of(gammas)
     tiling = Tiling(job, queries, own, float(np.sqrt(grid.base * _LOG2E)), precision)
     sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape.width, precision), grid.steps)
-    in_range = sums >= precision.least
+    in_range = sums >= precision.least * len(job.points)
     with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
-        found = np.log(sums) + np.multiply.outer(grid.steps, tops - tiling.norms) / _LOG2E + job.log_top_weight
+        of_tops = np.multiply.outer(grid.steps, tops - tiling.norms) / _LOG2E
+        found = np.log(sums) + of_tops + job.log_top_weights[:, None, None]
     found[np.isnan(found)] = -np.inf  # the top of an empty sum
-    return found[grid.slots], in_range[grid.slots]
+    return found[:, grid.slots], in_range[:, grid.slots]
 
 
 def _rbf_loop(job: Job, grid: Ladders, width: int, precision: Precision) -> Callable[..., None]:
-    depth = job.weight_bits + _NEGLIGIBLE
+    # Plain sums are at least 1, the others what may be in range.
+    log_least = 0.0 if job.log_weights is None else np.log2(precision.least * len(job.points))
+    depth = float(np.log2(len(job.points)) + _NEGLIGIBLE - log_least)
 
     def loop(
         queries: Any, points: Any, offsets: Any, weights: Any, own: Any, _norms: Any, tops: Any, sums: Any
@@ -258,7 +253,7 @@ def _inverse_tiled(
 
     sums, _ = Tiling(job, queries, own, 1.0, precision).run(loop, np.ones(len(gammas)))
     with np.errstate(divide="ignore"):  # the log of an empty sum
-        return np.log(sums) + job.log_top_weight, np.ones(sums.shape, dtype=bool)
+        return np.log(sums) + job.log_top_weights[:, None, None], np.ones(sums.shape, dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -308,16 +303,16 @@ class Tiling:
         return self.padded_norms[: self.n_queries]
 
     def run(self, loop: Callable[..., None], steps: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Sums (n_sums, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""
-        sums = np.zeros((len(steps), len(self.own)))
+        """Sums (n_weightings or 1, n_steps, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""
+        sums = np.zeros((len(self.job.log_top_weights), len(steps), len(self.own)))
         tops = np.full(len(self.own), -np.inf)
         for rows in _chunks(len(self.job.points), self.job.points.shape[1] + 2, multiple=self.shape.width):
-            for some, more, top in self._run_chunk(loop, rows, len(steps)):
-                _merge(sums[:, some], tops[some], more, top, steps)
-        return sums[:, : self.n_queries], tops[: self.n_queries]
+            for some, more, top in self._run_chunk(loop, rows, sums.shape[:2]):
+                _merge(sums[..., some], tops[some], more, top, steps)
+        return sums[..., : self.n_queries], tops[: self.n_queries]
 
     def _run_chunk(
-        self, loop: Callable[..., None], rows: slice, n_sums: int
+        self, loop: Callable[..., None], rows: slice, n_sums: tuple[int, ...]
     ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         blocks = self._packed_points(rows)
         own_here = np.where(self.own >= rows.start, self.own - rows.start, -1)
@@ -325,7 +320,7 @@ class Tiling:
         def run(part: tuple[slice, slice]) -> tuple[slice, FloatArray, FloatArray]:
             of_queries, of_points = part
             some = slice(of_queries.start * ROWS, of_queries.stop * ROWS)
-            sums, tops = np.zeros((n_sums, some.stop - some.start)), np.empty(some.stop - some.start)
+            sums, tops = np.zeros((*n_sums, some.stop - some.start)), np.empty(some.stop - some.start)
             own = own_here[some] - of_points.start * self.shape.width
             points = (array[of_points] for array in blocks)
             loop(self.blocks[of_queries], *points, own, self.padded_norms[some], tops, sums)
@@ -338,11 +333,11 @@ class Tiling:
         """Blocks of points, their offsets and their weights, if they have any."""
         points, precision = self.job.points[rows], self.precision
         packed, offsets = tiles.pack_points(points, self.job.centre, self.scale, self.shape, precision.product)
-        if self.job.log_weights is None:
-            return packed, offsets, np.empty((len(packed), 0), precision.exponents)
-        weights: np.ndarray = np.zeros(offsets.shape, precision.exponents)
-        weights.flat[: len(points)] = np.exp(self.job.log_weights[rows] - self.job.log_top_weight)
-        return packed, offsets, weights
+        log_weights = np.empty((0, len(points))) if self.job.log_weights is None else self.job.log_weights[:, rows]
+        weights: np.ndarray = np.zeros((len(log_weights), *offsets.shape), precision.exponents)
+        for of_weighting, values, top in zip(weights, log_weights, self.job.log_top_weights, strict=False):
+            of_weighting.flat[: len(points)] = np.exp(values - top)
+        return packed, offsets, np.ascontiguousarray(weights.transpose(1, 0, 2))
 
 
 def _merge(sums: FloatArray, tops: FloatArray, more: FloatArray, top: FloatArray, steps: FloatArray) -> None:
@@ -376,18 +371,26 @@ def _cut(n_blocks: int, n_parts: int) -> list[slice]:
 
 def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:
     """Log sums by differences in float64."""
+    if job.log_weights is None:
+        return _direct_sums(job, queries, own, gammas, None)[None]
+    return np.array([_direct_sums(job, queries, own, gammas, log_weights) for log_weights in job.log_weights])
+
+
+def _direct_sums(
+    job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, log_weights: FloatArray | None
+) -> FloatArray:
     queries = queries.astype(np.float64)
     tops = np.full((len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
-    direct_sums = tiles.direct_sums(job.loops.log_kernel)
+    add_sums = tiles.direct_sums(job.loops.log_kernel)
     for rows in _chunks(len(job.points), job.points.shape[1]):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
-        log_weights = np.zeros(points.shape[1]) if job.log_weights is None else job.log_weights[rows]
+        weights = np.zeros(points.shape[1]) if log_weights is None else log_weights[rows]
         own_here = np.where(own >= rows.start, own - rows.start, -1)
 
-        def run(part: slice, points: Any = points, log_weights: Any = log_weights, own: Any = own_here) -> None:
+        def run(part: slice, points: Any = points, weights: Any = weights, own: Any = own_here) -> None:
             running = tops[:, part], sums[:, part]
-            direct_sums(queries[part], points, log_weights, own[part], gammas, *running)
+            add_sums(queries[part], points, weights, own[part], gammas, *running)
 
         work = len(queries) * points.size
         n_threads = job.n_threads if work > SMALL_JOB else 1

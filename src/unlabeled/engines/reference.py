@@ -23,20 +23,19 @@ def log_sums(
     exact: bool,  # noqa: ARG001  it always is
     n_jobs: int | None,  # noqa: ARG001  one thread is the definition
 ) -> FloatArray:
-    """Log kernel sums by the definition; see `unlabeled.engines.log_kernel_sums`."""
-    sums = np.empty((len(gammas), len(queries)))  # (n_gammas, n_queries)
+    """Log kernel sums by the definition, for each weighting or plain; see `unlabeled.engines.log_kernel_sums`."""
+    log_weights = np.zeros((1, len(points))) if log_weights is None else log_weights
+    sums = np.empty((len(log_weights), len(gammas), len(queries)))
     rows = max(1, _CHUNK // max(1, points.size))
     for start in range(0, len(queries), rows):
         chunk = slice(start, start + rows)
         sq_dist = _squared_distances(queries[chunk], points)  # (n_rows, n_points)
-        for sums_of_gamma, gamma in zip(sums, gammas, strict=True):
-            log_terms = kernel.log(sq_dist, gamma)
-            if log_weights is not None:
-                log_terms = log_terms + log_weights
+        for w, g in np.ndindex(*sums.shape[:2]):
+            log_terms = kernel.log(sq_dist, float(gammas[g])) + log_weights[w]
             if own is not None:
                 _drop_own_pairs(log_terms, own[chunk])
             with np.errstate(divide="ignore"):  # the log of an empty sum
-                sums_of_gamma[chunk] = logsumexp(log_terms, axis=1)
+                sums[w, g, chunk] = logsumexp(log_terms, axis=1)
     return sums
 
 

@@ -18,7 +18,18 @@ import numpy as np
 from numba import njit
 
 from unlabeled.arrays import FloatArray
-from unlabeled.engines.vectors import ROWS, exp2_sum, exp2_sums, lanes, largest, product
+from unlabeled.engines.vectors import (
+    LADDER,
+    ROWS,
+    dot,
+    exp2_sum,
+    exp2_sums,
+    exp2_term,
+    exp2_terms,
+    lanes,
+    largest,
+    product,
+)
 
 #: A block of points has at most this many bytes, to stay in the cache while all queries pass, and this many points.
 BLOCK_BYTES, BLOCK_WIDTH = 2**18, 512
@@ -127,16 +138,17 @@ def rbf_tiles(
     """Add sums of ``2^(step * tile)`` over the points, for each step.
 
     Shapes: queries (n_blocks, *shape.queries), points (n_blocks, *shape.points), offsets (n_blocks, width), weights
-    the same or (n_blocks, 0) for none, own (n_padded,), ladders (n_ladders,): whether one step has an exponential or
-    three, each twice the one before, share one; steps (n_steps,), sums (n_steps, n_padded).
+    (n_blocks, n_weightings, width), with no weighting for plain sums, own (n_padded,), ladders (n_ladders,): whether
+    one step has an exponential or three, each twice the one before, share one; steps (n_steps,), sums (n_weightings or
+    1, n_steps, n_padded).
     """
-    tile = np.empty((ROWS, offsets.shape[1]), queries.dtype)
+    tile, terms = np.empty((ROWS, offsets.shape[1]), queries.dtype), np.empty((LADDER, offsets.shape[1]), queries.dtype)
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
             _drop_own(tile, own, q * ROWS, p * tile.shape[1])
             for i in range(ROWS):
-                _add_powers(tile[i], weights[p], ladders, steps, np.inf, sums[:, q * ROWS + i])
+                _add_powers(tile[i], weights[p], ladders, steps, np.inf, terms, sums[:, :, q * ROWS + i])
 
 
 @compiled()
@@ -158,7 +170,7 @@ def shifted_rbf_tiles(
     As `rbf_tiles`; ``tops`` (n_padded,) holds each query's largest exponent so far, to which the sums are relative. The
     differences to it have the type of ``row`` (width,). Where all terms of a row are below 2^-depth they are left out.
     """
-    tile = np.empty((ROWS, offsets.shape[1]), queries.dtype)
+    tile, terms = np.empty((ROWS, offsets.shape[1]), queries.dtype), np.empty((LADDER, len(row)), row.dtype)
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
@@ -169,29 +181,37 @@ def shifted_rbf_tiles(
                     continue
                 if top > tops[query]:
                     for s in range(len(steps)):
-                        sums[s, query] *= math.exp((tops[query] - top) * steps[s] / _LOG2E)
+                        sums[:, s, query] *= math.exp((tops[query] - top) * steps[s] / _LOG2E)
                     tops[query] = top
                 for j in range(len(row)):
                     row[j] = row.dtype.type(tile[i, j] - tops[query])
                 below = tops[query] - top
-                _add_powers(row, weights[p], ladders, steps, depth / below if below else np.inf, sums[:, query])
+                last = depth / below if below else np.inf
+                _add_powers(row, weights[p], ladders, steps, last, terms, sums[:, :, query])
 
 
 @compiled()
-def _add_powers(exponents: Any, weights: Any, ladders: Any, steps: Any, last: float, sums: Any) -> None:
+def _add_powers(exponents: Any, weights: Any, ladders: Any, steps: Any, last: float, terms: Any, sums: Any) -> None:
     """Add the sums of a row of exponents, ladder by ladder up to the last step that matters."""
     first = 0
     for length in ladders:
         if steps[first] > last:
             return
         scale = exponents.dtype.type(steps[first])
-        if length == 1:
-            sums[first] += exp2_sum(exponents, scale, weights) if len(weights) else exp2_sum(exponents, scale, None)
+        if len(weights):
+            if length == 1:
+                exp2_term(exponents, scale, terms)
+            else:
+                exp2_terms(exponents, scale, terms)
+            for step in range(length):
+                for w in range(len(weights)):
+                    sums[w, first + step] += dot(terms[step], weights[w])
+        elif length == 1:
+            sums[0, first] += exp2_sum(exponents, scale)[0]
         else:
-            of_ladder = exp2_sums(exponents, scale, weights) if len(weights) else exp2_sums(exponents, scale, None)
-            sums[first] += of_ladder[0]
-            sums[first + 1] += of_ladder[1]
-            sums[first + 2] += of_ladder[2]
+            of_ladder = exp2_sums(exponents, scale)
+            for step in range(LADDER):
+                sums[0, first + step] += of_ladder[step]
         first += length
 
 
@@ -201,9 +221,9 @@ def inverse_tiles(
 ) -> None:
     """Add sums of ``gamma / (gamma + |z - x|^2)`` over the points, for each gamma.
 
-    Shapes as in `rbf_tiles`; sq_norms (n_padded,), gammas (n_gammas,), sums (n_gammas, n_padded).
+    Shapes as in `rbf_tiles`; sq_norms (n_padded,), gammas (n_gammas,), sums (n_weightings or 1, n_gammas, n_padded).
     """
-    tile = np.empty((ROWS, offsets.shape[1]), queries.dtype)
+    tile, row = np.empty((ROWS, offsets.shape[1]), queries.dtype), np.empty(offsets.shape[1], queries.dtype)
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
@@ -214,9 +234,12 @@ def inverse_tiles(
                     total = 0.0
                     for j in range(tile.shape[1]):
                         k = gammas[g] / (gammas[g] + max(norm - tile[i, j], 0.0))
-                        w = weights[p, j] if weights.shape[1] else 1.0
-                        total += w * k if tile[i, j] > UNREAL else 0.0
-                    sums[g, q * ROWS + i] += total
+                        row[j] = k if tile[i, j] > UNREAL else 0.0
+                        total += row[j]
+                    if weights.shape[1] == 0:
+                        sums[0, g, q * ROWS + i] += total
+                    for w in range(weights.shape[1]):
+                        sums[w, g, q * ROWS + i] += dot(row, weights[p, w])
 
 
 # --- the exact way ---------------------------------------------------------------------------------------------------
@@ -272,6 +295,6 @@ def direct_sums(log_kernel: Any) -> Any:
                         tops[g, i] = top
                     for j in range(size):
                         log_terms[j] -= tops[g, i]
-                    sums[g, i] += exp2_sum(log_terms[:padded], _LOG2E, None)
+                    sums[g, i] += exp2_sum(log_terms[:padded], _LOG2E)[0]
 
     return sums_by_differences

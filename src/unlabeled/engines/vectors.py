@@ -1,7 +1,7 @@
 """The inner loops of the numba engine, written for vector registers.
 
-`product` is a matrix product of a few queries and many points, `largest` the maximum of a row, `exp2_sum` and
-`exp2_sums` the sum of an exponential, and of its squares too. LLVM's vectoriser leaves much of a processor idle here,
+`product` is a matrix product of a few queries and many points, `largest` the maximum of a row, `exp2_sum` the sum of an
+exponential and `exp2_sums` those of its squares too. LLVM's vectoriser leaves much of a processor idle here,
 so the loops are given to it as intermediate code, in vectors of two registers each; which instructions these become is
 LLVM's choice, so they run on any processor. Lengths of rows are multiples of `lanes`, and arrays are contiguous:
 nothing is checked.
@@ -40,7 +40,7 @@ _BYTES = 2 * _register_bytes()
 #: Queries that are multiplied at once.
 ROWS = 12 if _BYTES == 128 else 6
 
-#: Powers of an exponential that are summed with it: k, k^2 and k^4, where an error of 1e-7 has become 4e-7.
+#: Powers of an exponential that are summed with it: k, k^2 and k^4, where an error of 2e-7 has become 7e-7.
 LADDER = 3
 
 
@@ -256,56 +256,90 @@ def largest(typing_context: Any, row: Any) -> Any:  # noqa: ARG001
     return row.dtype(row), generate
 
 
-def _generate_sums(
-    context: Any, builder: Any, signature: Any, arguments: Any, *, n_squares: int, weighted: bool
-) -> list[Any]:
-    """Sums of k = 2^(scale * exponent) and of some squares, k^2, k^4, ..., with weights if there are any.
+def _over_powers(
+    code: _Code, arguments: Any, n_squares: int, start: Sequence[Any], use: Callable[..., Sequence[Any]]
+) -> Sequence[Any]:
+    """Go through k = 2^(scale * exponent) and some squares of it, k^2, k^4, ...: ``values = use(i, values, powers)``.
 
     What is below 2^least counts as 2^least. Squares of numbers below half of that exponent would be slow to compute as
     they lose their digits, so these are not let in.
     """
-    code = _Code(context, builder, signature.args[0].dtype)
-    array = code.array(signature.args[0], arguments[0])
-    of_exponents = code.pointer(array)
-    of_weights = code.pointer(code.array(signature.args[2], arguments[2])) if weighted else None
-    half = code.float.least // 2
-    scale = code.splat(arguments[1])
-    smallest = builder.fdiv(code.float.all(half if n_squares else code.float.least), scale)
+    exponents, scale = arguments
+    half, builder, pointer = code.float.least // 2, code.builder, code.pointer(exponents)
+    scales = code.splat(scale)
+    smallest = builder.fdiv(code.float.all(half if n_squares else code.float.least), scales)
 
-    def add_terms(i: Any, so_far: Sequence[Any]) -> Sequence[Any]:
-        powers = [code.exp2(code.larger(code.load(of_exponents, i), smallest), scale)]
+    def powers_at(i: Any, values: Sequence[Any]) -> Sequence[Any]:
+        powers = [code.exp2(code.larger(code.load(pointer, i), smallest), scales)]
         for n_before in range(n_squares):
             root = code.larger(powers[-1], code.float.all(2.0**half)) if n_before else powers[-1]
             powers.append(builder.fmul(root, root))
-        if not weighted:
-            return [builder.fadd(s, power) for s, power in zip(so_far, powers, strict=True)]
-        weight = code.load(of_weights, i)
-        return [code.multiply_add(weight, power, s) for s, power in zip(so_far, powers, strict=True)]
+        return use(i, values, powers)
 
-    zeros = [code.float.all(0.0)] * (n_squares + 1)
-    found = code.loop(code.size(array), code.float.vector.count, zeros, add_terms)
-    return [code.over_lanes(builder.fadd, vector) for vector in found]
+    return code.loop(code.size(exponents), code.float.vector.count, start, powers_at)
+
+
+def _sums(n_squares: int) -> Any:
+    @intrinsic
+    def sums(typing_context: Any, exponents: Any, scale: Any) -> Any:  # noqa: ARG001
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            code = _Code(context, builder, exponents.dtype)
+            given = code.array(signature.args[0], arguments[0]), arguments[1]
+            zeros = [code.float.all(0.0)] * (n_squares + 1)
+            found = _over_powers(
+                code, given, n_squares, zeros, lambda _, so_far, powers: list(map(builder.fadd, so_far, powers))
+            )
+            return context.make_tuple(
+                builder, signature.return_type, [code.over_lanes(builder.fadd, vector) for vector in found]
+            )
+
+        several: Any = types.UniTuple(exponents.dtype, n_squares + 1)  # type: ignore[no-untyped-call]
+        return several(exponents, scale), generate
+
+    return sums
+
+
+def _terms(n_squares: int) -> Any:
+    @intrinsic
+    def terms(typing_context: Any, exponents: Any, scale: Any, rows: Any) -> Any:  # noqa: ARG001
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            code = _Code(context, builder, exponents.dtype)
+            array = code.array(signature.args[0], arguments[0])
+            target, width = code.pointer(code.array(signature.args[2], arguments[2])), code.size(array)
+
+            def store(i: Any, _: Any, powers: Sequence[Any]) -> Sequence[Any]:
+                for row, power in enumerate(powers):
+                    code.store(power, target, builder.add(i, builder.mul(width, code.index(row))))
+                return []
+
+            _over_powers(code, (array, arguments[1]), n_squares, [], store)
+            return context.get_dummy_value()
+
+        return types.void(exponents, scale, rows), generate
+
+    return terms
+
+
+#: Sums of k = 2^(scale * exponent) over a row of exponents: of k alone, and of a `LADDER` of its powers.
+exp2_sum, exp2_sums = _sums(0), _sums(LADDER - 1)
+#: The same without the sums: fill as many rows with the powers.
+exp2_term, exp2_terms = _terms(0), _terms(LADDER - 1)
 
 
 @intrinsic
-def exp2_sum(typing_context: Any, exponents: Any, scale: Any, weights: Any) -> Any:  # noqa: ARG001
-    """Sum of 2^(scale * exponent), with weights unless these are None."""
-    weighted = not isinstance(weights, types.NoneType)
-
-    def generate(*arguments: Any) -> Any:
-        return _generate_sums(*arguments, n_squares=0, weighted=weighted)[0]
-
-    return exponents.dtype(exponents, scale, weights), generate
-
-
-@intrinsic
-def exp2_sums(typing_context: Any, exponents: Any, scale: Any, weights: Any) -> Any:  # noqa: ARG001
-    """Sums of k = 2^(scale * exponent) and of its first squares, a `LADDER`, with weights unless these are None."""
-    weighted = not isinstance(weights, types.NoneType)
+def dot(typing_context: Any, row: Any, other: Any) -> Any:  # noqa: ARG001
+    """The sum of the products of two rows."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sums = _generate_sums(context, builder, signature, arguments, n_squares=LADDER - 1, weighted=weighted)
-        return context.make_tuple(builder, signature.return_type, sums)
+        code = _Code(context, builder, row.dtype)
+        arrays = [code.array(kind, value) for kind, value in zip(signature.args, arguments, strict=True)]
+        one, another = (code.pointer(array) for array in arrays)
+        (found,) = code.loop(
+            code.size(arrays[0]),
+            code.float.vector.count,
+            [code.float.all(0.0)],
+            lambda i, so_far: [code.multiply_add(code.load(one, i), code.load(another, i), so_far[0])],
+        )
+        return code.over_lanes(builder.fadd, found)
 
-    several: Any = types.UniTuple(exponents.dtype, LADDER)  # type: ignore[no-untyped-call]
-    return several(exponents, scale, weights), generate
+    return row.dtype(row, other), generate

@@ -33,12 +33,18 @@ class Kernels:
 
     def log_sums(self, queries: FloatArray, sample: Sample, own: np.ndarray | None = None) -> FloatArray:
         """Log of the weighted kernel sums over a sample (n_gammas, n_queries)."""
+        return self.log_sums_over(queries, sample.rows, sample.log_weights, own)
+
+    def log_sums_over(
+        self, queries: FloatArray, points: FloatArray, log_weights: FloatArray | None, own: np.ndarray | None = None
+    ) -> FloatArray:
+        """The same over points with weights; with several weightings (n_weightings, n_gammas, n_queries)."""
         return checked_log_kernel_sums(
             queries,
-            sample.rows,
+            points,
             as_kernel(self.kernel),
             self.gammas,
-            sample.log_weights,
+            log_weights,
             own,
             self.engine,
             exact=self.exact,

@@ -157,27 +157,21 @@ class Voters:
         return Sample(self.sample.rows[origin], log_weights if log_weights.any() else None), origin
 
     def log_ratios(
-        self,
-        queries: FloatArray,
-        kept: np.ndarray,
-        log_probabilities: FloatArray,
-        kernels: Kernels,
-        *,
-        own: bool,
-        of_all: FloatArray | None = None,
+        self, queries: FloatArray, log_probabilities: FloatArray, kept: np.ndarray, kernels: Kernels, *, own: bool
     ) -> FloatArray:
-        """Log ratios of queries by the kept voters (n_gammas, n_queries); with ``own`` the queries are these voters.
+        """Log ratios of queries by those voters that are kept, for several sets of them and of probabilities.
 
-        ``of_all``: the log sums without probabilities, if they are known.
+        ``log_probabilities`` and ``kept`` are (n_sets, n_voters), the answer (n_sets, n_gammas, n_queries). With
+        ``own`` the queries are the voters, and none votes for itself.
         """
         observations, origin = self.observations
-        places = np.flatnonzero(kept[origin])
-        plain = observations.take(places)
-        likely = _weighted_by(plain, log_probabilities[origin[places]])
+        used = np.asarray(kept.any(axis=0))[origin]
+        plain = np.where(kept[:, origin[used]], np.log(observations.weights[used]), -np.inf)
+        likely = plain + log_probabilities[:, origin[used]]
         itself = np.arange(len(queries)) if own else None  # single observations come first, in the order of the voters
-        of_likely = kernels.log_sums(queries, likely, itself)
-        of_all = kernels.log_sums(queries, plain, itself) if of_all is None else of_all
-        return (of_likely - np.log(likely.total)) - (of_all - np.log(plain.total))
+        log_sums = kernels.log_sums_over(queries, observations.rows[used], np.concatenate([likely, plain]), itself)
+        of_likely, of_all = np.split(log_sums, 2)
+        return of_likely - of_all - (logsumexp(likely, axis=1) - logsumexp(plain, axis=1))[:, None, None]
 
 
 @dataclass(frozen=True)
@@ -232,10 +226,10 @@ class Smoothing:
         of_voters = self.voters.folds(self.folds)
         scores = np.empty((len(kernels.gammas), len(queries)))
         for fold in np.unique(folds):
-            held = folds == fold
+            held, kept = folds == fold, of_voters != fold
             scores[:, held] = self.voters.log_ratios(
-                queries[held], of_voters != fold, log_probabilities[fold], kernels, own=False
-            )
+                queries[held], log_probabilities[[fold]], kept[None], kernels, own=False
+            )[0]
         positive, unlabeled = np.split(scores, [len(places[0])], axis=1)
         return HonestScores(
             positive,
@@ -249,17 +243,10 @@ class Smoothing:
 
     def passed_on(self, log_probabilities: FloatArray, kernels: Kernels) -> Smoothing:
         """The voters scored by each other, for one gamma."""
-        log_ratios, folds = np.zeros_like(self.log_ratios), self.voters.folds(self.folds)
-        observations, origin = self.voters.observations
-        rows, itself = self.voters.sample.rows, np.arange(len(self.voters))
-        of_all = _SumsByFold.of(observations, folds[origin], self.folds.n, rows, itself, kernels)
-        for fold in range(self.folds.n + 1):
-            kept = folds != fold
-            plain, _ = of_all.without(fold)
-            log_ratios[fold, kept] = self.voters.log_ratios(
-                rows[kept], kept, log_probabilities[fold], kernels, own=True, of_all=plain[kept]
-            )[0]
-        return replace(self, log_ratios=log_ratios)
+        kept = self.voters.folds(self.folds) != np.arange(self.folds.n + 1)[:, None]
+        rows = self.voters.sample.rows
+        log_ratios = self.voters.log_ratios(rows, log_probabilities, kept, kernels, own=True)[:, 0]
+        return replace(self, log_ratios=np.where(kept, log_ratios, 0))
 
 
 def mean_of_scores(parts: Sequence[HonestScores], n_positive: float) -> tuple[HonestScores, FloatArray]:
