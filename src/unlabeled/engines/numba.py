@@ -219,17 +219,16 @@ def _rbf_loop(job: Job, grid: Ladders, width: int, precision: Precision) -> Call
     log_least = 0.0 if job.log_weights is None else np.log2(precision.least * len(job.points))
     depth = float(np.log2(len(job.points)) + _NEGLIGIBLE - log_least)
 
-    def loop(
-        queries: Any, points: Any, offsets: Any, weights: Any, own: Any, _norms: Any, tops: Any, sums: Any
-    ) -> None:
-        blocks = queries, points, offsets, weights, own, grid.lengths, grid.steps
-        if not precision.shifted:
+    def loop(*blocks: Any, norms: Any, tops: Any, sums: Any) -> None:  # noqa: ARG001
+        tile: np.ndarray = np.empty((ROWS, width), precision.product)
+        terms: np.ndarray = np.empty((LADDER, width), precision.exponents)
+        job_of_tiles = *blocks, grid.lengths, grid.steps, tile, terms, sums
+        if precision.shifted:
+            tops[:] = -np.inf
+            tiles.shifted_rbf_tiles(*job_of_tiles, depth, np.empty(width, precision.exponents), tops)
+        else:
             tops[:] = 0.0
-            tiles.rbf_tiles(*blocks, sums)
-            return
-        tops[:] = -np.inf
-        row: np.ndarray = np.empty(width, precision.exponents)
-        tiles.shifted_rbf_tiles(*blocks, depth, row, tops, sums)
+            tiles.rbf_tiles(*job_of_tiles)
 
     return loop
 
@@ -247,11 +246,14 @@ def _inverse_rounding(
 def _inverse_tiled(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, np.ndarray]:
-    def loop(queries: Any, points: Any, offsets: Any, weights: Any, own: Any, norms: Any, tops: Any, sums: Any) -> None:
-        tops[:] = 0.0
-        tiles.inverse_tiles(queries, points, offsets, weights, own, norms, gammas, sums)
+    tiling = Tiling(job, queries, own, 1.0, precision)
 
-    sums, _ = Tiling(job, queries, own, 1.0, precision).run(loop, np.ones(len(gammas)))
+    def loop(*blocks: Any, norms: Any, tops: Any, sums: Any) -> None:
+        tops[:] = 0.0
+        tile, row = np.empty((ROWS, tiling.shape.width)), np.empty(tiling.shape.width)
+        tiles.inverse_tiles(*blocks, norms, gammas, tile, row, sums)
+
+    sums, _ = tiling.run(loop, np.ones(len(gammas)))
     with np.errstate(divide="ignore"):  # the log of an empty sum
         return np.log(sums) + job.log_top_weights[:, None, None], np.ones(sums.shape, dtype=bool)
 
@@ -323,7 +325,7 @@ class Tiling:
             sums, tops = np.zeros((*n_sums, some.stop - some.start)), np.empty(some.stop - some.start)
             own = own_here[some] - of_points.start * self.shape.width
             points = (array[of_points] for array in blocks)
-            loop(self.blocks[of_queries], *points, own, self.padded_norms[some], tops, sums)
+            loop(self.blocks[of_queries], *points, own, norms=self.padded_norms[some], tops=tops, sums=sums)
             return some, sums, tops
 
         n_threads = self.job.n_threads

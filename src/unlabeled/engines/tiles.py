@@ -120,35 +120,39 @@ def _sq_norms(rows: np.ndarray) -> FloatArray:
     return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
 
 
-@compiled()
-def _drop_own(tile: Any, own: Any, first_query: int, first_point: int) -> None:
-    for i in range(ROWS):
-        j = own[first_query + i] - first_point
-        if 0 <= j < tile.shape[1]:
-            tile[i, j] = NEVER
-
-
 # --- sums over tiles -------------------------------------------------------------------------------------------------
 
 
 @compiled()
 def rbf_tiles(
-    queries: Any, points: Any, offsets: Any, weights: Any, own: Any, ladders: Any, steps: Any, sums: Any
+    queries: Any,
+    points: Any,
+    offsets: Any,
+    weights: Any,
+    own: Any,
+    ladders: Any,
+    steps: Any,
+    tile: Any,
+    terms: Any,
+    sums: Any,
 ) -> None:
     """Add sums of ``2^(step * tile)`` over the points, for each step.
 
     Shapes: queries (n_blocks, *shape.queries), points (n_blocks, *shape.points), offsets (n_blocks, width), weights
     (n_blocks, n_weightings, width), with no weighting for plain sums, own (n_padded,), ladders (n_ladders,): whether
     one step has an exponential or three, each twice the one before, share one; steps (n_steps,), sums (n_weightings or
-    1, n_steps, n_padded).
+    1, n_steps, n_padded). To work in: tile (ROWS, width) and terms (LADDER, width).
     """
-    tile, terms = np.empty((ROWS, offsets.shape[1]), queries.dtype), np.empty((LADDER, offsets.shape[1]), queries.dtype)
+    width = tile.shape[1]
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
-            _drop_own(tile, own, q * ROWS, p * tile.shape[1])
             for i in range(ROWS):
-                _add_powers(tile[i], weights[p], ladders, steps, np.inf, terms, sums[:, :, q * ROWS + i])
+                query = q * ROWS + i
+                itself = own[query] - p * width
+                if 0 <= itself < width:
+                    tile[i, itself] = NEVER
+                _add_powers(tile[i], weights[p], ladders, steps, np.inf, terms, sums[:, :, query])
 
 
 @compiled()
@@ -160,30 +164,36 @@ def shifted_rbf_tiles(
     own: Any,
     ladders: Any,
     steps: Any,
+    tile: Any,
+    terms: Any,
+    sums: Any,
     depth: float,
     row: Any,
     tops: Any,
-    sums: Any,
 ) -> None:
     """Add sums of ``2^(step * (tile - top))`` over the points, for each step, so that nothing underflows.
 
     As `rbf_tiles`; ``tops`` (n_padded,) holds each query's largest exponent so far, to which the sums are relative. The
     differences to it have the type of ``row`` (width,). Where all terms of a row are below 2^-depth they are left out.
     """
-    tile, terms = np.empty((ROWS, offsets.shape[1]), queries.dtype), np.empty((LADDER, len(row)), row.dtype)
+    width = tile.shape[1]
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
-            _drop_own(tile, own, q * ROWS, p * tile.shape[1])
             for i in range(ROWS):
-                query, top = q * ROWS + i, largest(tile[i])
+                query = q * ROWS + i
+                itself = own[query] - p * width
+                if 0 <= itself < width:
+                    tile[i, itself] = NEVER
+                top = largest(tile[i])
                 if top < UNREAL:
                     continue
                 if top > tops[query]:
                     for s in range(len(steps)):
-                        sums[:, s, query] *= math.exp((tops[query] - top) * steps[s] / _LOG2E)
+                        for w in range(len(sums)):
+                            sums[w, s, query] *= math.exp((tops[query] - top) * steps[s] / _LOG2E)
                     tops[query] = top
-                for j in range(len(row)):
+                for j in range(width):
                     row[j] = row.dtype.type(tile[i, j] - tops[query])
                 below = tops[query] - top
                 last = depth / below if below else np.inf
@@ -217,29 +227,40 @@ def _add_powers(exponents: Any, weights: Any, ladders: Any, steps: Any, last: fl
 
 @compiled(fastmath=_SUMS)
 def inverse_tiles(
-    queries: Any, points: Any, offsets: Any, weights: Any, own: Any, sq_norms: Any, gammas: Any, sums: Any
+    queries: Any,
+    points: Any,
+    offsets: Any,
+    weights: Any,
+    own: Any,
+    sq_norms: Any,
+    gammas: Any,
+    tile: Any,
+    row: Any,
+    sums: Any,
 ) -> None:
     """Add sums of ``gamma / (gamma + |z - x|^2)`` over the points, for each gamma.
 
     Shapes as in `rbf_tiles`; sq_norms (n_padded,), gammas (n_gammas,), sums (n_weightings or 1, n_gammas, n_padded).
     """
-    tile, row = np.empty((ROWS, offsets.shape[1]), queries.dtype), np.empty(offsets.shape[1], queries.dtype)
+    width = tile.shape[1]
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
-            _drop_own(tile, own, q * ROWS, p * tile.shape[1])
             for i in range(ROWS):
-                norm = sq_norms[q * ROWS + i]
+                query = q * ROWS + i
+                itself = own[query] - p * width
+                if 0 <= itself < width:
+                    tile[i, itself] = NEVER
                 for g in range(len(gammas)):
                     total = 0.0
-                    for j in range(tile.shape[1]):
-                        k = gammas[g] / (gammas[g] + max(norm - tile[i, j], 0.0))
+                    for j in range(width):
+                        k = gammas[g] / (gammas[g] + max(sq_norms[query] - tile[i, j], 0.0))
                         row[j] = k if tile[i, j] > UNREAL else 0.0
                         total += row[j]
                     if weights.shape[1] == 0:
-                        sums[0, g, q * ROWS + i] += total
+                        sums[0, g, query] += total
                     for w in range(weights.shape[1]):
-                        sums[w, g, q * ROWS + i] += dot(row, weights[p, w])
+                        sums[w, g, query] += dot(row, weights[p, w])
 
 
 # --- the exact way ---------------------------------------------------------------------------------------------------
