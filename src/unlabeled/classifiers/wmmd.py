@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import CALIBRATIONS, ScoreDecisions
@@ -22,6 +24,7 @@ from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
 from unlabeled.priors import DensityPrior, PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.samples import PUSample
+from unlabeled.scoring.compression import Compression, Ratio, Target, check_target, log_score
 from unlabeled.scoring.ratio import Kernels, log_scores
 from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, gamma_grid
 from unlabeled.scoring.selection import (
@@ -88,6 +91,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         calibration "ratio", which all speak of that ratio.
     refit : bool, default=False
         With ``selection="holdout"``, use all of the data for the classifier once gamma is chosen.
+    compress : {None, "copies"}, int or float, default=None
+        What new rows are scored by. None: all training rows. "copies": equal rows merged into one with their weight,
+        which is exact. An int: at most so many rows of each sample, by kernel thinning. A float: as few rows as change
+        the log ratio by at most so much, measured at 1,000 rows of each sample. See also `compressed`.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Case-control: the unlabeled rows are a sample of the population (the paper's two samples). Single-sample: one
         sample of the population, some of whose positives are labelled; labelled and unlabeled rows together are
@@ -116,6 +123,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         The rounds of smoothing: gamma, log-probabilities of the rows that pass them on (those of ``honest_scores_``
         that belong to the population), and weight in the score. Empty without smoothing, or with too few different
         rows.
+    compression_ : Compression or None
+        What new rows are scored by instead of all training rows, how many these are, and what that changed.
     scaling_ : Scaling
         The chosen units; ``scaling_.name`` is "standard" or "none".
     gammas_, criteria_ : arrays of shape (n_gammas,)
@@ -177,6 +186,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         selection: str = "loo",
         smoothing: str | int = "auto",
         refit: bool = False,
+        compress: Target | None = None,
         scenario: str = "case-control",
         engine: str = "auto",
         max_evaluations: int | None = 10_000,
@@ -193,6 +203,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.selection = selection
         self.smoothing = smoothing
         self.refit = refit
+        self.compress = compress
         self.scenario = scenario
         self.engine = engine
         self.max_evaluations = max_evaluations
@@ -236,6 +247,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         scores = chosen.scores(self._kernels(self.gamma_))
         self._keep_prior(chosen, scores, prior_of)
         self._decide(self._smoothed(chosen, scores, pu))
+        self.compression_ = self._compression(self.compress)
         self._witness: Witness | None = None
         return self
 
@@ -245,12 +257,39 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         After smoothing it is a weighted mean of such logs: of the ratio and of the rounds.
         """
         rows, kernels = self.scaling_.apply(rows), self._kernels(self.gamma_)
+        if self.compression_ is not None:
+            return log_score(self.compression_.ratios, rows, kernels)
         scores = log_scores(rows, self.sample_, kernels)[0]
         if not self.rounds_:
             return scores
-        voters = Voters.among(self.sample_, self.honest_scores_)
         scores *= 1 - sum(finished.weight for finished in self.rounds_)
-        return scores + sum(finished.weight * finished.scores(rows, voters, kernels) for finished in self.rounds_)
+        return scores + log_score(self._ratios()[1:], rows, kernels)
+
+    def compressed(self, target: Target) -> Self:
+        """A copy that scores by fewer rows; ``target`` as the parameter ``compress``.
+
+        `compression_` of the copy says how many rows are left and how much the log ratio changed at some rows. Prior,
+        threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows.
+        """
+        check_is_fitted(self)
+        check_target(target)
+        smaller = copy(self).set_params(compress=target)
+        smaller.compression_ = self._compression(target)
+        return smaller
+
+    def _compression(self, target: Target | None) -> Compression | None:
+        if target is None:
+            return None
+        return Compression.of(self._ratios(), target, self._kernels(self.gamma_))
+
+    def _ratios(self) -> list[Ratio]:
+        """The log ratios whose weighted sum is the score: of the samples, and of each round."""
+        pu, of_rounds = self.sample_, []
+        if self.rounds_:
+            voters = Voters.among(pu, self.honest_scores_)
+            of_rounds = [finished.ratio(voters) for finished in self.rounds_]
+        weight = 1 - sum(ratio.weight for ratio in of_rounds)
+        return [Ratio(weight, self.gamma_, pu.positive, pu.population), *of_rounds]
 
     def witness(self, X: ArrayLike) -> FloatArray:
         """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
@@ -281,6 +320,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         check_threshold(self.threshold)
         self._check_smoothing()
         check_max_evaluations(self.max_evaluations)
+        check_target(self.compress)
         check_prior(self.prior, pu)
 
     def _check_smoothing(self) -> None:

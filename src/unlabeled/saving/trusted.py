@@ -40,6 +40,8 @@ TRUSTED = frozenset(
         "unlabeled.samples.PUSample",
         "unlabeled.samples.Sample",
         "unlabeled.scoring.binning.Steps",
+        "unlabeled.scoring.compression.Compression",
+        "unlabeled.scoring.compression.Ratio",
         "unlabeled.scoring.one_dimension.ScoreRatio",
         "unlabeled.scoring.scaling.Scaling",
         "unlabeled.scoring.smoothing.Round",

@@ -27,7 +27,8 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample
-from unlabeled.scoring.ratio import Kernels, log_ratio, log_scores
+from unlabeled.scoring.compression import Ratio
+from unlabeled.scoring.ratio import Kernels, log_ratio
 from unlabeled.scoring.selection import Places, first_of_best, judging
 
 N_FOLDS = 10
@@ -96,9 +97,10 @@ class Round:
         population = voters.population
         return PUSample(_weighted_by(population, self.log_probabilities), population)
 
-    def scores(self, queries: FloatArray, voters: Voters, kernels: Kernels) -> FloatArray:
-        """Log ratios of new rows."""
-        return log_scores(queries, self.samples(voters), replace(kernels, gammas=np.array([self.gamma])))[0]
+    def ratio(self, voters: Voters) -> Ratio:
+        """What the round adds to the score of new rows."""
+        pu = self.samples(voters)
+        return Ratio(self.weight, self.gamma, pu.positive, pu.population)
 
 
 @dataclass(frozen=True)
