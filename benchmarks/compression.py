@@ -1,4 +1,4 @@
-"""What compression for prediction costs and saves: rows, time of a score, accuracy, AUC, and the change of the log ratio.
+"""What compression for prediction costs and saves: rows, time, accuracy, AUC, and the change of the log ratio.
 
     python benchmarks/compression.py [--datasets skin HIGGS shuttle-like] [--targets copies 0.1 5000]
 

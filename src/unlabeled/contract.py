@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unlabeled.arrays import FloatArray
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, find_classes, split_samples
+from unlabeled.stages import listening, printing
 
 
 class ResolvedPrior(NamedTuple):
@@ -39,7 +42,8 @@ class PUInput:
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
         """
-        return self._fit(self._pu_sample(X, y, sample_weight))
+        with self._undone_if_stopped(), self._telling():
+            return self._fit(self._pu_sample(X, y, sample_weight))
 
     def fit_sample(self, pu: PUSample) -> Self:
         """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0."""
@@ -47,6 +51,21 @@ class PUInput:
 
     def _fit(self, pu: PUSample) -> Self:
         raise NotImplementedError
+
+    @contextmanager
+    def _undone_if_stopped(self) -> Iterator[None]:
+        """An error or an interrupt leaves the estimator as it was, fitted or not."""
+        before = vars(self).copy()
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _telling(self) -> AbstractContextManager[None]:
+        """Print what is being done, for an estimator with ``verbose`` that is asked to."""
+        return listening(printing(type(self).__name__)) if getattr(self, "verbose", False) else nullcontext()
 
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""

@@ -18,6 +18,7 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, reads_scores, resolve_prior
 from unlabeled.samples import PUSample
+from unlabeled.stages import stage
 
 
 class PUClassifier(ScoreDecisions, BaseEstimator):
@@ -49,6 +50,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     random_state : int, RandomState or None, default=0
     n_jobs : int or None, default=None
         Threads for the kernel sums.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
@@ -95,6 +98,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.prior = prior
         self.estimator = estimator
@@ -105,6 +109,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.max_evaluations = max_evaluations
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         check_threshold(self.threshold)
@@ -112,7 +117,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             prior = resolve_prior(self.prior, pu, engine=self.engine, n_jobs=self.n_jobs)
         parts = self._fitted_parts(pu, prior)
         honest = {name: part.honest_scores_ for name, part in parts.items()}
-        self.comparison_ = Comparison.of(tuple(parts), HonestScores.stacked(list(honest.values())))
+        with stage("weighing"):
+            self.comparison_ = Comparison.of(tuple(parts), HonestScores.stacked(list(honest.values())))
         shares = self.comparison_.in_use(alone=self.threshold == "bayes")
         self.parts_ = {name: parts[name] for name in shares}
         self.chosen_ = "both" if len(shares) == len(parts) == 2 else "+".join(shares)
@@ -120,7 +126,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         main = next(iter(self.parts_.values()))  # of several the first: distances estimate the prior best
         self.prior_, self.prior_estimator_ = main.prior_, main.prior_estimator_
         self.weights_, scores = combined([honest[name] for name in shares], shares)
-        self._decide(scores)
+        with stage("calibration"):
+            self._decide(scores)
         return self
 
     def score_rows(self, rows: FloatArray) -> FloatArray:

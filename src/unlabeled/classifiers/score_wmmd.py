@@ -18,6 +18,7 @@ from unlabeled.samples import PUSample
 from unlabeled.scoring.binning import Steps
 from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of
 from unlabeled.scoring.one_dimension import ScoreRatio
+from unlabeled.stages import stage
 
 
 class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
@@ -49,6 +50,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         For the default estimator.
     n_jobs : int or None, default=None
         Threads for the kernel sums; the estimator sees to its own.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.estimator = estimator
         self.prior = prior
@@ -108,20 +112,25 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
         self.engine_ = select_engine(self.engine)
         inner, self.steps_ = self.estimator, None
         if inner is None:
-            inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
+            with stage("steps of features"):
+                inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
         seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
         self.estimators_, learned = cross_fit(inner, seen, check_n_folds(self.n_folds))
         how: dict[str, Any] = {"engine": self.engine_, "n_jobs": self.n_jobs}
-        self.ratio_ = ScoreRatio.fit(learned, **how)
-        scores = self._out_of_fold(learned, pu.labelled_share)
-        self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, **how)
-        self._decide(scores)
+        with stage("ratio of the learned score"):
+            self.ratio_ = ScoreRatio.fit(learned, **how)
+            scores = self._out_of_fold(learned, pu.labelled_share)
+        with stage("prior"):
+            self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, **how)
+        with stage("calibration"):
+            self._decide(scores)
         return self
 
     def score_rows(self, rows: FloatArray) -> FloatArray:

@@ -42,6 +42,7 @@ from unlabeled.scoring.selection import (
 )
 from unlabeled.scoring.smoothing import Folds, Round, Smoothing, Voters
 from unlabeled.scoring.witness import Witness
+from unlabeled.stages import stage
 
 #: What the prior is, with one of several scores.
 PriorOf = Callable[[HonestScores], ResolvedPrior]
@@ -108,6 +109,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         Used by the random split, and by the choice of rows beyond ``max_evaluations``.
     n_jobs : int or None, default=None
         Threads for the kernel sums. None: all cores, or one inside a joblib worker thread.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
@@ -192,6 +195,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.prior = prior
         self.kernel = kernel
@@ -209,6 +213,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.max_evaluations = max_evaluations
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @classmethod
     def paper(
@@ -241,13 +246,19 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self._check_parameters(pu)
         self.engine_ = select_engine(self.engine)
         prior_of = self._prior_of(pu, prior)
-        candidates = self._candidates(pu, prior_of)
-        chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
-        self._keep(chosen)
-        scores = chosen.scores(self._kernels(self.gamma_))
-        self._keep_prior(chosen, scores, prior_of)
-        self._decide(self._smoothed(chosen, scores, pu))
-        self.compression_ = self._compression(self.compress)
+        with stage("units and gamma"):
+            candidates = self._candidates(pu, prior_of)
+            chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
+            self._keep(chosen)
+            scores = chosen.scores(self._kernels(self.gamma_))
+        with stage("prior"):
+            self._keep_prior(chosen, scores, prior_of)
+        with stage("smoothing"):
+            smoothed = self._smoothed(chosen, scores, pu)
+        with stage("calibration"):
+            self._decide(smoothed)
+        with stage("compression"):
+            self.compression_ = self._compression(self.compress)
         self._witness: Witness | None = None
         return self
 

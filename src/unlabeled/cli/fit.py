@@ -13,7 +13,7 @@ from unlabeled.cli.failures import check_output
 from unlabeled.cli.fit_report import FitReport
 from unlabeled.cli.learning_table import LearningTable, read_learning_table
 from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
-from unlabeled.cli.output import collected_warnings, say_json
+from unlabeled.cli.output import collected_warnings, say_json, shown_stages
 from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate
 from unlabeled.saving import save
@@ -54,7 +54,7 @@ def fit(
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
-    with collected_warnings() as warned:
+    with collected_warnings() as warned, shown_stages():
         learning = read_learning_table(
             table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
         )

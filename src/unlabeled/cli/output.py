@@ -11,8 +11,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from unlabeled.stages import listening
 
 _KEY_WIDTH = 12
 
@@ -58,6 +60,22 @@ def collected_warnings() -> Iterator[list[str]]:
         warnings.filterwarnings("ignore", category=FutureWarning)
         yield told
     told += dict.fromkeys(str(warning.message) for warning in caught)
+
+
+@contextmanager
+def shown_stages() -> Iterator[None]:
+    """Show what a fit is doing, and how long already, on the error output if that is a terminal."""
+    console = Console(stderr=True)
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("Reading the table")
+
+        def show(name: str, how_far: str, seconds: float | None) -> None:
+            if seconds is None:
+                bar.update(task, description=f"Learning: {name}{how_far and f', {how_far}'}")
+
+        with listening(show):
+            yield
 
 
 @contextmanager

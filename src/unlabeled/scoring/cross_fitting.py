@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample, random_split
+from unlabeled.stages import stage
 
 TINY = np.finfo(np.float64).tiny
 LONGEST_DEAL = 1_000_000
@@ -130,9 +131,12 @@ def cross_fit(estimator: Any, pu: PUSample, n_folds: int) -> tuple[list[Any], PU
     sums, weights = np.zeros((2, len(pool)))
     # Small trees gain nothing from threads, and on a busy machine these wait for each other most of the time.
     with threadpool_limits(1 if len(pool) <= FEW_ROWS else None, user_api="openmp"):
-        for kept, held in pool.folds(n_folds):
-            model, scored = fit_clone(estimator, pool.weighted(kept)), np.flatnonzero(held)
-            sums[scored] += held[scored] * score_of(model, pool.rows[scored])
+        folds = pool.folds(n_folds)
+        for place, (kept, held) in enumerate(folds, start=1):
+            scored = np.flatnonzero(held)
+            with stage("learned score", f"fold {place} of {len(folds)}"):
+                model = fit_clone(estimator, pool.weighted(kept))
+                sums[scored] += held[scored] * score_of(model, pool.rows[scored])
             weights[scored] += held[scored]
             estimators.append(model)
     positive, unlabeled = np.split((sums / weights)[:, None], [len(copies.positive)])

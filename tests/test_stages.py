@@ -1,0 +1,71 @@
+"""What a fit tells of itself, and that it can be stopped without harm."""
+
+import numpy as np
+import pytest
+
+from unlabeled import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
+from unlabeled.datasets import make_gaussians
+from unlabeled.scoring import cross_fitting, smoothing
+from unlabeled.stages import listening, stage
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_gaussians(random_state=0)
+
+
+def test_listeners_are_told_of_what_begins_and_ends():
+    told = []
+    with listening(lambda *given: told.append(given)):
+        with stage("outer"), stage("inner", "1 of 2"):
+            pass
+        with pytest.raises(ZeroDivisionError), stage("failing"):
+            1 / 0  # noqa: B018
+    with stage("unheard"):
+        pass
+    assert [(name, how_far, seconds is None) for name, how_far, seconds in told] == [
+        ("outer", "", True),
+        ("inner", "1 of 2", True),
+        ("inner", "1 of 2", False),
+        ("outer", "", False),
+        ("failing", "", True),
+    ]
+
+
+@pytest.mark.parametrize("model", [PUClassifier, ScoreWMMDClassifier, WMMDClassifier])
+def test_verbose_tells_and_quiet_does_not(model, data, capsys):
+    model(prior=0.5).fit(data.X, data.y)
+    assert capsys.readouterr().out == ""
+    model(prior=0.5, verbose=True).fit(data.X, data.y)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith(f"[{model.__name__}] ") and line.endswith(" s") for line in lines)
+    told = " ".join(lines)
+    if model is not ScoreWMMDClassifier:
+        assert "units and gamma: " in told
+        assert "smoothing: " in told
+    if model is not WMMDClassifier:
+        assert "learned score, fold 1 of 5: " in told
+    assert "calibration: " in told
+
+
+@pytest.mark.parametrize(
+    ("model", "place", "name"),
+    [
+        (WMMDClassifier, smoothing.Smoothing, "rounds"),
+        (ScoreWMMDClassifier, cross_fitting, "fit_clone"),
+        (PUClassifier, cross_fitting, "fit_clone"),
+    ],
+)
+def test_an_interrupt_leaves_the_model_as_it_was(model, place, name, data, monkeypatch):
+    fitted, fresh = model(prior=0.5).fit(data.X, data.y), model(prior=0.5)
+    expected = fitted.decision_function(data.test)
+
+    def stop(*_given, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, name, stop)
+    for estimator in (fitted, fresh):
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(-data.X, data.y)
+    np.testing.assert_array_equal(fitted.decision_function(data.test), expected)
+    assert vars(fresh) == vars(model(prior=0.5))
