@@ -214,6 +214,13 @@ def _with_two_of_each(pu: PUSample) -> PUSample:
     return pu
 
 
+def order_by_values(rows: FloatArray) -> np.ndarray:
+    """Places of the rows in the order of their first feature, then of their second, and so on."""
+    order = np.argsort(rows[:, 0], kind="stable")
+    first = rows[order, 0]
+    return np.lexsort(rows.T[::-1]) if (first[1:] == first[:-1]).any() else order
+
+
 def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> np.ndarray:
     """Places of all rows, or of ``at_most`` of them chosen at random, in ascending order."""
     if at_most is None or n_rows <= at_most:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, Sample, random_split
+from unlabeled.samples import PUSample, Sample, order_by_values, random_split
 from unlabeled.stages import stage
 
 TINY = np.finfo(np.float64).tiny
@@ -71,7 +71,7 @@ class Pool:
         """
         dealt, rng = np.zeros((len(self), n_folds)), np.random.RandomState(0)
         for of_sample in self._of_each_sample():
-            order = of_sample[np.lexsort(self.rows[of_sample].T[::-1])]
+            order = of_sample[order_by_values(self.rows[of_sample])]
             dealt[order] = deal(self.weights[order], n_folds, rng)
         return [(self.weights - held, held) for held in dealt.T if held.any()]
 
@@ -147,7 +147,7 @@ def cross_fit(estimator: Any, pu: PUSample, n_folds: int) -> tuple[list[Any], PU
 
 def _as_copies(sample: Sample) -> Sample:
     """Whole-number weights as copies of rows, in an order that depends on the rows only."""
-    order = np.lexsort(sample.rows.T[::-1])
+    order = order_by_values(sample.rows)
     counts = np.round(sample.weights[order])
     whole = np.allclose(counts, sample.weights[order], rtol=0, atol=1e-9) and counts.min() >= 1
     if sample.log_weights is None or not whole or counts.sum() > MOST_COPIES:

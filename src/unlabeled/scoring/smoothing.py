@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, Sample
+from unlabeled.samples import PUSample, Sample, order_by_values
 from unlabeled.scoring.compression import Ratio
 from unlabeled.scoring.ratio import Kernels, log_ratio
 from unlabeled.scoring.selection import Places, first_of_best, judging
@@ -52,7 +52,7 @@ def scored_places(pu: PUSample, scores: HonestScores) -> Places:
 
 def deal_into_folds(rows: FloatArray, n_folds: int = N_FOLDS) -> np.ndarray:
     """A fold for each row: copies share one, and neither the order of the rows nor their units matter."""
-    order = np.lexsort(rows.T[::-1])
+    order = order_by_values(rows)
     ordered = rows[order]
     rank = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
     shuffled = np.random.RandomState(0).permutation(rank[-1] + 1)  # neighbours in the order should not take turns
