@@ -243,16 +243,17 @@ def _product_and_largest(queries, points, offsets, tile):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("d", [1, 7, 300])
+@pytest.mark.parametrize("d", [1, 7, 256, 257, 600])
 def test_products_of_a_tile(dtype, d, rng):
-    lanes, width = vectors.lanes(dtype), 3 * vectors.lanes(np.float32)
+    lanes, width, n_rows = vectors.lanes(dtype), 3 * vectors.lanes(np.float32), 2 * vectors.ROWS
     queries, points = (
-        rng.standard_normal((vectors.ROWS, d)).astype(dtype),
+        rng.standard_normal((n_rows, d)).astype(dtype),
         rng.standard_normal((width, d)).astype(dtype),
     )
-    offsets, tile = rng.standard_normal(width).astype(dtype), np.empty((vectors.ROWS, width), dtype)
+    offsets, tile = rng.standard_normal(width).astype(dtype), np.empty((n_rows, width), dtype)
+    groups = np.ascontiguousarray(queries.reshape(2, vectors.ROWS, d).transpose(0, 2, 1))
     panels = np.ascontiguousarray(points.reshape(-1, lanes, d).transpose(0, 2, 1))
-    top = _product_and_largest(np.ascontiguousarray(queries.T), panels, offsets, tile)
+    top = _product_and_largest(groups, panels, offsets, tile)
     np.testing.assert_allclose(tile, queries @ points.T + offsets, atol=1e-14 * d if dtype is np.float64 else 2e-6 * d)
     assert top == tile[0].max()
 

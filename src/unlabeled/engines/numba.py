@@ -205,7 +205,7 @@ def _rbf_tiled(
 ) -> tuple[FloatArray, np.ndarray]:
     grid = Ladders.of(gammas)
     tiling = Tiling(job, queries, own, float(np.sqrt(grid.base * _LOG2E)), precision)
-    sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape.width, precision), grid.steps)
+    sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape, precision), grid.steps)
     in_range = sums >= precision.least * len(job.points)
     with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
         of_tops = np.multiply.outer(grid.steps, tops - tiling.norms) / _LOG2E
@@ -214,18 +214,18 @@ def _rbf_tiled(
     return found[:, grid.slots], in_range[:, grid.slots]
 
 
-def _rbf_loop(job: Job, grid: Ladders, width: int, precision: Precision) -> Callable[..., None]:
+def _rbf_loop(job: Job, grid: Ladders, shape: tiles.TileShape, precision: Precision) -> Callable[..., None]:
     # Plain sums are at least 1, the others what may be in range.
     log_least = 0.0 if job.log_weights is None else np.log2(precision.least * len(job.points))
     depth = float(np.log2(len(job.points)) + _NEGLIGIBLE - log_least)
 
     def loop(*blocks: Any, norms: Any, tops: Any, sums: Any) -> None:  # noqa: ARG001
-        tile: np.ndarray = np.empty((ROWS, width), precision.product)
-        terms: np.ndarray = np.empty((LADDER, width), precision.exponents)
+        tile: np.ndarray = np.empty(shape.tile, precision.product)
+        terms: np.ndarray = np.empty((LADDER, shape.width), precision.exponents)
         job_of_tiles = *blocks, grid.lengths, grid.steps, tile, terms, sums
         if precision.shifted:
             tops[:] = -np.inf
-            tiles.shifted_rbf_tiles(*job_of_tiles, depth, np.empty(width, precision.exponents), tops)
+            tiles.shifted_rbf_tiles(*job_of_tiles, depth, np.empty(shape.width, precision.exponents), tops)
         else:
             tops[:] = 0.0
             tiles.rbf_tiles(*job_of_tiles)
@@ -250,7 +250,7 @@ def _inverse_tiled(
 
     def loop(*blocks: Any, norms: Any, tops: Any, sums: Any) -> None:
         tops[:] = 0.0
-        tile, row = np.empty((ROWS, tiling.shape.width)), np.empty(tiling.shape.width)
+        tile, row = np.empty(tiling.shape.tile), np.empty(tiling.shape.width)
         tiles.inverse_tiles(*blocks, norms, gammas, tile, row, sums)
 
     sums, _ = tiling.run(loop, np.ones(len(gammas)))
@@ -296,7 +296,7 @@ class Tiling:
         self.job, self.scale, self.precision = job, scale, precision
         self.n_queries = len(queries)
         self.shape = tiles.TileShape.of(queries.shape[1], len(job.points), precision.product)
-        self.blocks, self.padded_norms = tiles.pack_queries(queries, job.centre, scale, precision.product)
+        self.blocks, self.padded_norms = tiles.pack_queries(queries, job.centre, scale, self.shape, precision.product)
         self.own = np.append(own, np.full(len(self.padded_norms) - self.n_queries, -1))
 
     @property
@@ -321,7 +321,7 @@ class Tiling:
 
         def run(part: tuple[slice, slice]) -> tuple[slice, FloatArray, FloatArray]:
             of_queries, of_points = part
-            some = slice(of_queries.start * ROWS, of_queries.stop * ROWS)
+            some = slice(of_queries.start * self.shape.height, of_queries.stop * self.shape.height)
             sums, tops = np.zeros((*n_sums, some.stop - some.start)), np.empty(some.stop - some.start)
             own = own_here[some] - of_points.start * self.shape.width
             points = (array[of_points] for array in blocks)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.engines.vectors import (
     LADDER,
     ROWS,
+    SLICE,
     dot,
     exp2_sum,
     exp2_sums,
@@ -33,10 +34,12 @@ from unlabeled.engines.vectors import (
 
 #: A block of points has at most this many bytes, to stay in the cache while all queries pass, and this many points.
 BLOCK_BYTES, BLOCK_WIDTH = 2**18, 512
+#: Where rows are longer than a slice, a tile has this many groups of queries, and its block twice the bytes.
+LONG_ROWS_GROUPS = 8
 #: Stands for minus infinity in a tile: padding and own pairs. Whatever is below `UNREAL` is one of them.
 NEVER, UNREAL = -1e30, -1e29
-#: Numbers whose squared norms are taken at once.
-_NORMS_AT_ONCE = 1_000_000
+#: Numbers that several steps are taken with while they are in the cache.
+_IN_CACHE = 32_768
 
 # Sums may be reordered: that is what lets them use vector registers.
 _SUMS = {"reassoc", "contract", "nsz"}
@@ -45,23 +48,35 @@ _LOG2E = 1 / math.log(2)
 
 @dataclass(frozen=True)
 class TileShape:
-    """How rows of some features are cut: a tile is `ROWS` queries by ``width`` points, in panels of one vector."""
+    """How rows of some features are cut: a tile is some groups of `ROWS` queries by points, in panels of one vector."""
 
     n_features: int
+    n_groups: int
     width: int
     lanes: int
 
     @classmethod
     def of(cls, n_features: int, n_points: int, dtype: Any) -> TileShape:
         """As wide as fits the cache, no wider than there are points, and a multiple of the longest vectors."""
-        widest = min(BLOCK_WIDTH, BLOCK_BYTES // (n_features * np.dtype(dtype).itemsize), n_points)
+        n_groups, n_bytes = (LONG_ROWS_GROUPS, 2 * BLOCK_BYTES) if n_features > SLICE else (1, BLOCK_BYTES)
+        widest = min(BLOCK_WIDTH, n_bytes // (n_features * np.dtype(dtype).itemsize), n_points)
         longest = lanes(np.float32)
-        return cls(n_features, max(1, -(-widest // longest)) * longest, lanes(dtype))
+        return cls(n_features, n_groups, max(1, -(-widest // longest)) * longest, lanes(dtype))
 
     @property
-    def queries(self) -> tuple[int, int]:
+    def height(self) -> int:
+        """Queries in a tile."""
+        return self.n_groups * ROWS
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Shape of a tile."""
+        return self.height, self.width
+
+    @property
+    def queries(self) -> tuple[int, int, int]:
         """Shape of a packed block of queries."""
-        return self.n_features, ROWS
+        return self.n_groups, self.n_features, ROWS
 
     @property
     def points(self) -> tuple[int, int, int]:
@@ -84,36 +99,52 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
 # --- layout ----------------------------------------------------------------------------------------------------------
 
 
-def pack_queries(queries: FloatArray, centre: FloatArray, scale: float, dtype: Any) -> tuple[np.ndarray, FloatArray]:
+def pack_queries(
+    queries: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any
+) -> tuple[np.ndarray, FloatArray]:
     """Blocks (n_blocks, *shape.queries) of 2 scale * (z - centre), and the squared norms of half of what was stored."""
-    n_queries, n_features = queries.shape
-    rows = np.zeros((-(-n_queries // ROWS) * ROWS, n_features), dtype)
-    rows[:n_queries] = (queries - centre) * (2 * scale)
-    sq_norms = _sq_norms(rows) / 4
-    return np.ascontiguousarray(rows.reshape(-1, ROWS, n_features).transpose(0, 2, 1)), sq_norms
+    rows, sq_norms = _centred(queries, centre, 2 * scale, shape.height, dtype)
+    groups = rows.reshape(-1, shape.n_groups, ROWS, shape.n_features)
+    return np.ascontiguousarray(groups.transpose(0, 1, 3, 2)), sq_norms / 4
 
 
 def pack_points(
     points: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Blocks (n_blocks, *shape.points) of scale * (x - centre), and offsets (n_blocks, width) of -|x|^2 of that."""
-    n_points, n_features = points.shape
-    n_blocks = -(-n_points // shape.width)
-    rows = np.zeros((n_blocks * shape.width, n_features), dtype)
-    rows[:n_points] = (points - centre) * scale
-    offsets: np.ndarray = np.full((n_blocks, shape.width), NEVER, dtype)
-    offsets.flat[:n_points] = -_sq_norms(rows[:n_points])
-    panels = rows.reshape(n_blocks, shape.width // shape.lanes, shape.lanes, n_features)
-    return np.ascontiguousarray(panels.transpose(0, 1, 3, 2)), offsets
+    rows, sq_norms = _centred(points, centre, scale, shape.width, dtype)
+    panels = rows.reshape(-1, shape.width // shape.lanes, shape.lanes, shape.n_features)
+    offsets: np.ndarray = (-sq_norms).astype(dtype)
+    offsets[len(points) :] = NEVER
+    return np.ascontiguousarray(panels.transpose(0, 1, 3, 2)), offsets.reshape(-1, shape.width)
 
 
 def sq_norms(rows: FloatArray, centre: FloatArray) -> FloatArray:
     """Squared distances of rows from a centre, in float64."""
     norms = np.empty(len(rows))
-    size = max(1, _NORMS_AT_ONCE // rows.shape[1])
-    for start in range(0, len(rows), size):
-        norms[start : start + size] = _sq_norms(rows[start : start + size] - centre)
+    for some in _parts_in_cache(rows):
+        norms[some] = _sq_norms(rows[some] - centre)
     return norms
+
+
+def _centred(
+    rows: FloatArray, centre: FloatArray, scale: float, multiple: int, dtype: Any
+) -> tuple[np.ndarray, FloatArray]:
+    """Rows less a centre, scaled and rounded, zeros after them up to a multiple; and the squared norms of that."""
+    centred = np.zeros((-(-len(rows) // multiple) * multiple, rows.shape[1]), dtype)
+    norms = np.zeros(len(centred))
+    for some in _parts_in_cache(rows):
+        part = np.subtract(rows[some], centre, dtype=np.float64)
+        part *= scale
+        centred[some] = part
+        norms[some] = _sq_norms(centred[some])
+    return centred, norms
+
+
+def _parts_in_cache(rows: FloatArray) -> Iterator[slice]:
+    size = max(1, _IN_CACHE // rows.shape[1])
+    for start in range(0, len(rows), size):
+        yield slice(start, min(start + size, len(rows)))
 
 
 def _sq_norms(rows: np.ndarray) -> FloatArray:
@@ -141,14 +172,14 @@ def rbf_tiles(
     Shapes: queries (n_blocks, *shape.queries), points (n_blocks, *shape.points), offsets (n_blocks, width), weights
     (n_blocks, n_weightings, width), with no weighting for plain sums, own (n_padded,), ladders (n_ladders,): whether
     one step has an exponential or three, each twice the one before, share one; steps (n_steps,), sums (n_weightings or
-    1, n_steps, n_padded). To work in: tile (ROWS, width) and terms (LADDER, width).
+    1, n_steps, n_padded). To work in: tile (height, width) and terms (LADDER, width).
     """
-    width = tile.shape[1]
+    height, width = tile.shape
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
-            for i in range(ROWS):
-                query = q * ROWS + i
+            for i in range(height):
+                query = q * height + i
                 itself = own[query] - p * width
                 if 0 <= itself < width:
                     tile[i, itself] = NEVER
@@ -176,12 +207,12 @@ def shifted_rbf_tiles(
     As `rbf_tiles`; ``tops`` (n_padded,) holds each query's largest exponent so far, to which the sums are relative. The
     differences to it have the type of ``row`` (width,). Where all terms of a row are below 2^-depth they are left out.
     """
-    width = tile.shape[1]
+    height, width = tile.shape
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
-            for i in range(ROWS):
-                query = q * ROWS + i
+            for i in range(height):
+                query = q * height + i
                 itself = own[query] - p * width
                 if 0 <= itself < width:
                     tile[i, itself] = NEVER
@@ -242,12 +273,12 @@ def inverse_tiles(
 
     Shapes as in `rbf_tiles`; sq_norms (n_padded,), gammas (n_gammas,), sums (n_weightings or 1, n_gammas, n_padded).
     """
-    width = tile.shape[1]
+    height, width = tile.shape
     for p in range(len(points)):
         for q in range(len(queries)):
             product(queries[q], points[p], offsets[p], tile)
-            for i in range(ROWS):
-                query = q * ROWS + i
+            for i in range(height):
+                query = q * height + i
                 itself = own[query] - p * width
                 if 0 <= itself < width:
                     tile[i, itself] = NEVER

@@ -40,6 +40,9 @@ _BYTES = 2 * _register_bytes()
 #: Queries that are multiplied at once.
 ROWS = 12 if _BYTES == 128 else 6
 
+#: Features of a panel that are multiplied before the next ones.
+SLICE = 256
+
 #: Powers of an exponential that are summed with it: k, k^2 and k^4, where an error of 2e-7 has become 7e-7.
 LADDER = 3
 
@@ -204,34 +207,65 @@ class _Code:
 
 @intrinsic
 def product(typing_context: Any, queries: Any, points: Any, offsets: Any, tile: Any) -> Any:  # noqa: ARG001
-    """Fill a tile (ROWS, width) with ``queries.T @ points + offsets``.
+    """Fill a tile (n_groups * ROWS, width) with the products of queries and points, plus offsets.
 
-    Queries (n_features, ROWS); points (width / lanes, n_features, lanes), in panels of one vector; offsets (width,).
+    Queries (n_groups, n_features, ROWS); points (width / lanes, n_features, lanes), in panels of one vector; offsets
+    (width,). Features go by slices, so that a slice of a panel stays in the cache while all groups pass.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         code = _Code(context, builder, queries.dtype)
         arrays = [code.array(kind, value) for kind, value in zip(signature.args, arguments, strict=True)]
         of_queries, of_points, of_offsets, of_tile = (code.pointer(array) for array in arrays)
-        n_features, width = code.size(arrays[0]), code.size(arrays[3], axis=1)
+        n_groups, n_features, width = code.size(arrays[0]), code.size(arrays[0], axis=1), code.size(arrays[3], axis=1)
         n_lanes = code.float.vector.count
 
-        def add_feature(k: Any, first: Any, sums: Sequence[Any]) -> Sequence[Any]:
-            vector = code.load(of_points, builder.add(first, builder.mul(k, code.index(n_lanes))))
-            column = builder.gep(of_queries, [builder.mul(k, code.index(ROWS))])
-            values = [builder.load(builder.gep(column, [code.index(row)])) for row in range(ROWS)]
-            return [code.multiply_add(code.splat(value), vector, s) for value, s in zip(values, sums, strict=True)]
+        def sums_of(slice_of_queries: Any, slice_of_panel: Any, depth: Any) -> Sequence[Any]:
+            def add_feature(k: Any, sums: Sequence[Any]) -> Sequence[Any]:
+                vector = code.load(slice_of_panel, builder.mul(k, code.index(n_lanes)))
+                column = builder.gep(slice_of_queries, [builder.mul(k, code.index(ROWS))])
+                values = [builder.load(builder.gep(column, [code.index(row)])) for row in range(ROWS)]
+                return [code.multiply_add(code.splat(value), vector, s) for value, s in zip(values, sums, strict=True)]
 
-        def fill_panel(column: Any, _: Any) -> Sequence[Any]:
-            first = builder.mul(column, n_features)
-            zeros = [code.float.all(0.0)] * ROWS
-            sums = code.loop(n_features, 1, zeros, lambda k, sums: add_feature(k, first, sums))
-            offset = code.load(of_offsets, column)
-            for row, s in enumerate(sums):
-                code.store(builder.fadd(s, offset), of_tile, builder.add(column, builder.mul(width, code.index(row))))
+            return code.loop(depth, 1, [code.float.all(0.0)] * ROWS, add_feature)
+
+        def fill_slice(first: Any, _: Any) -> Sequence[Any]:
+            left = builder.sub(n_features, first)
+            whole = builder.icmp_signed("<", code.index(SLICE), left)
+            depth, is_first = (
+                builder.select(whole, code.index(SLICE), left),
+                builder.icmp_signed("==", first, code.index(0)),
+            )
+
+            def fill_panel(column: Any, _: Any) -> Sequence[Any]:
+                start = builder.add(builder.mul(column, n_features), builder.mul(first, code.index(n_lanes)))
+                panel = builder.gep(of_points, [start])
+
+                def fill_group(group: Any, _: Any) -> Sequence[Any]:
+                    place = builder.mul(builder.add(builder.mul(group, n_features), first), code.index(ROWS))
+                    sums = sums_of(builder.gep(of_queries, [place]), panel, depth)
+                    rows = builder.mul(group, code.index(ROWS))
+                    places = [
+                        builder.add(column, builder.mul(width, builder.add(rows, code.index(row))))
+                        for row in range(ROWS)
+                    ]
+                    with builder.if_else(is_first) as (then, otherwise):
+                        with then:
+                            offset = code.load(of_offsets, column)
+                            for s, place in zip(sums, places, strict=True):
+                                code.store(builder.fadd(s, offset), of_tile, place)
+                        with otherwise:
+                            for s, place in zip(sums, places, strict=True):
+                                code.store(builder.fadd(s, code.load(of_tile, place)), of_tile, place)
+                    return []
+
+                code.loop(n_groups, 1, [], fill_group)
+                return []
+
+            code.loop(width, n_lanes, [], fill_panel)
             return []
 
-        code.loop(width, n_lanes, [], fill_panel)
+        code.loop(n_features, SLICE, [], fill_slice)
         return context.get_dummy_value()
 
     return types.void(queries, points, offsets, tile), generate
