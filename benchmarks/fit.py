@@ -114,7 +114,11 @@ def measure(size: str, repeats: int) -> dict[str, Any]:
         "parts": seconds_of(lambda: parts_alone(model, new), 3),
         "trees": seconds_of(lambda: plain_trees(X, y), repeats),
         "stages": {name: seconds / repeats for name, seconds in stages.items()},
-        "peers": {name: seconds_of(lambda peer=peer: peer(X, y), 1) for name, peer in peers().items()},
+        "peers": {
+            name: seconds_of(lambda peer=peer: peer(X, y), 1)
+            for name, peer in peers().items()
+            if n <= FEW_ROWS or name != "pulearn bagging"  # minutes
+        },
     }
 
 
