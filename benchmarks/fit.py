@@ -79,11 +79,11 @@ def peers() -> dict[str, Callable[[np.ndarray, np.ndarray], Any]]:
     return found
 
 
-def parts_alone(model: PUClassifier, rows: np.ndarray) -> None:
+def parts_alone(model: PUClassifier, ratios: list[Any], rows: np.ndarray) -> None:
     """The kernel sums and the trees of a prediction, and nothing else."""
     if "wmmd" in model.parts_:
         part = model.parts_["wmmd"]
-        log_score(part._ratios(), part.scaling_.apply(rows), part._kernels(part.gamma_))
+        log_score(ratios, part.scaling_.apply(rows), part._kernels(part.gamma_))
     if "score" in model.parts_:
         part = model.parts_["score"]
         stepped = part.steps_.apply(rows)
@@ -106,12 +106,13 @@ def measure(size: str, repeats: int) -> dict[str, Any]:
         fit = seconds_of(lambda: model.fit(X, y), repeats)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     model.predict(new)
+    ratios = model.parts_["wmmd"]._ratios() if "wmmd" in model.parts_ else []
     return {
         "size": size,
         "fit": fit,
         "peak": peak,
         "predict": seconds_of(lambda: model.predict(new), 3),
-        "parts": seconds_of(lambda: parts_alone(model, new), 3),
+        "parts": seconds_of(lambda: parts_alone(model, ratios, new), 3),
         "trees": seconds_of(lambda: plain_trees(X, y), repeats),
         "stages": {name: seconds / repeats for name, seconds in stages.items()},
         "peers": {
@@ -130,7 +131,8 @@ def tell(row: dict[str, Any]) -> None:
         f"fit/trees {row['fit'] / row['trees']:.2f} (at most 2); predict {N_PREDICTED:,} rows {row['predict']:.3f} s, "
         f"predict/parts {row['predict'] / row['parts']:.2f} (at most 1.15)"
     )
-    total = sum(row["stages"].values())
+    row["stages"]["other"] = row["fit"] - sum(row["stages"].values())
+    total = row["fit"]
     shares = sorted(row["stages"].items(), key=lambda item: -item[1])
     print(
         " " * 13

@@ -194,6 +194,21 @@ def test_several_weightings_at_once(kernel, gamma, exact, rng):
         np.testing.assert_allclose(of_weighting, alone, rtol=0, atol=1e-10 if exact else 2e-6)
 
 
+def test_steps_that_float32_cannot_hold(rng):
+    """Far from the centre the norm of a query is in the exponent too, and must leave it as it came."""
+    clusters = np.array([[6.2, 0.0], [-6.2, 0.0]])
+    points = clusters[np.arange(6000) % 2] + 0.05 * rng.standard_normal((6000, 2))
+    for ratio in (1.0625 + 0.98 * 2**-24, 1.00000005, 2.7):
+        assert error(points[:300], points, "rbf", [1 / ratio, 1.0]) <= 1e-6
+
+
+def test_no_weighting_is_refused(rng):
+    with pytest.raises(ValueError, match="log_weights must have shape"):
+        log_kernel_sums(
+            rng.standard_normal((3, 2)), rng.standard_normal((5, 2)), "rbf", 1.0, log_weights=np.empty((0, 5))
+        )
+
+
 @given(data=st.data())
 def test_weightings_agree_with_the_definition(data):
     n, n_weightings = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))

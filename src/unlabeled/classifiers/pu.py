@@ -86,6 +86,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     array([1, 0])
     """
 
+    verbose: bool = False  # what models that were saved before have
+
     def __init__(
         self,
         prior: float | str | PriorEstimator = "auto",

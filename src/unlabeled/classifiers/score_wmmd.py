@@ -91,6 +91,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     inner classifier.
     """
 
+    verbose: bool = False  # what models that were saved before have
+
     def __init__(
         self,
         estimator: Any = None,

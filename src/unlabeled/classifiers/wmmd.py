@@ -176,6 +176,11 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     array([1., 0.])
     """
 
+    # What models that were saved before these existed have.
+    compress: Target | None = None
+    verbose: bool = False
+    compression_: Compression | None = None
+
     def __init__(
         self,
         prior: float | str | PriorEstimator = "auto",
@@ -280,7 +285,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         """A copy that scores by fewer rows; ``target`` as the parameter ``compress``.
 
         `compression_` of the copy says how many rows are left and how much the log ratio changed at some rows. Prior,
-        threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows.
+        threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows, which
+        are kept: scoring takes less time, and a saved model no less space.
         """
         check_is_fitted(self)
         check_target(target)
@@ -403,9 +409,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.priors_ = None if chosen.priors is None else np.array([prior.value for prior in chosen.priors])
 
     def _keep_prior(self, chosen: _Candidate, scores: HonestScores, prior_of: PriorOf) -> None:
-        is_known = chosen.priors is not None and len(scores.unlabeled) == len(chosen.judged.unlabeled_weights)
-        resolved = chosen.priors[chosen.best] if chosen.priors is not None and is_known else prior_of(scores)
-        self.prior_, self.prior_estimator_ = resolved
+        sizes = [(len(some.positive_weights), len(some.unlabeled_weights)) for some in (scores, chosen.judged)]
+        same_rows = sizes[0] == sizes[1]
+        known = chosen.priors[chosen.best] if chosen.priors is not None and same_rows else None
+        self.prior_, self.prior_estimator_ = known or prior_of(scores)
         if self.prior_ == 1.0 and isinstance(self.prior_estimator_, DensityPrior):
             warnings.warn(
                 "The density-based prior came out as 1, the end of its range: unlabeled rows are as dense around the "

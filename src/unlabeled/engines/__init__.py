@@ -184,7 +184,7 @@ def _as_log_weights(log_weights: ArrayLike | None, n_points: int) -> FloatArray 
     if log_weights is None:
         return None
     log_weights = np.asarray(log_weights, dtype=np.float64)
-    if log_weights.shape[-1:] != (n_points,) or log_weights.ndim > 2:
+    if log_weights.shape[-1:] != (n_points,) or log_weights.ndim > 2 or log_weights.shape[0] == 0 < n_points:
         raise ValueError(
             f"log_weights must have shape ({n_points},), one for each point, or several rows of as many; got "
             f"{log_weights.shape}."

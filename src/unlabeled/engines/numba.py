@@ -206,9 +206,11 @@ def _rbf_tiled(
     grid = Ladders.of(gammas)
     tiling = Tiling(job, queries, own, float(np.sqrt(grid.base * _LOG2E)), precision)
     sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape, precision), grid.steps)
+    # Without a shift |z|^2 is still in the exponents, multiplied by the steps as they were rounded.
+    steps = grid.steps if precision.shifted else grid.steps.astype(precision.exponents).astype(np.float64)
     in_range = sums >= precision.least * len(job.points)
     with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
-        of_tops = np.multiply.outer(grid.steps, tops - tiling.norms) / _LOG2E
+        of_tops = np.multiply.outer(steps, tops - tiling.norms) / _LOG2E
         found = np.log(sums) + of_tops + job.log_top_weights[:, None, None]
     found[np.isnan(found)] = -np.inf  # the top of an empty sum
     return found[:, grid.slots], in_range[:, grid.slots]
@@ -308,7 +310,8 @@ class Tiling:
         """Sums (n_weightings or 1, n_steps, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""
         sums = np.zeros((len(self.job.log_top_weights), len(steps), len(self.own)))
         tops = np.full(len(self.own), -np.inf)
-        for rows in _chunks(len(self.job.points), self.job.points.shape[1] + 2, multiple=self.shape.width):
+        row_size = self.job.points.shape[1] + 2 + 2 * len(sums)
+        for rows in _chunks(len(self.job.points), row_size, multiple=self.shape.width):
             for some, more, top in self._run_chunk(loop, rows, sums.shape[:2]):
                 _merge(sums[..., some], tops[some], more, top, steps)
         return sums[..., : self.n_queries], tops[: self.n_queries]
@@ -381,13 +384,13 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
 def _direct_sums(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, log_weights: FloatArray | None
 ) -> FloatArray:
-    queries = queries.astype(np.float64)
+    queries = np.ascontiguousarray(queries, dtype=np.float64)  # one layout, so that nothing is compiled for another
     tops = np.full((len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
     add_sums = tiles.direct_sums(job.loops.log_kernel)
     for rows in _chunks(len(job.points), job.points.shape[1]):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
-        weights = np.zeros(points.shape[1]) if log_weights is None else log_weights[rows]
+        weights = np.zeros(points.shape[1]) if log_weights is None else log_weights[rows].copy()
         own_here = np.where(own >= rows.start, own - rows.start, -1)
 
         def run(part: slice, points: Any = points, weights: Any = weights, own: Any = own_here) -> None:

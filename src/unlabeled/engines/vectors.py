@@ -6,6 +6,8 @@ so the loops are given to it as intermediate code, in vectors of two registers e
 LLVM's choice, so they run on any processor. Lengths of rows are multiples of `lanes`, and arrays are contiguous:
 nothing is checked.
 
+numba keeps compiled loops by the date of the file they are in, `unlabeled.engines.tiles`: touch it after a change here.
+
 Shapes are chosen so that sums stay in registers: `ROWS` queries by two registers of points are twelve of the sixteen
 registers of a processor with AVX2, and 24 of the 32 of one with AVX-512.
 """

@@ -199,7 +199,9 @@ class _Levels:
         for ratio in exact.ratios:
             parts = [_put_aside(points) for points in _points_of(ratio)]
             aside.append([checked for checked, _ in parts])
-            halved.append([_halvings(rest, ratio.gamma, kernels) for _, rest in parts])
+            halved.append(
+                [_halvings(rest, ratio.gamma, kernels) if len(checked) else [rest] for checked, rest in parts]
+            )
         return cls(exact.ratios, aside, halved, kernels, exact)
 
     @property
@@ -244,30 +246,32 @@ class _Levels:
                 return self.compression(level) if level else self.exact
         raise ValueError(
             f"compress={most} cannot be met: the fewest rows of a sample that are kept here are {sizes[-1]:,}, of "
-            f"which up to {N_CHECKED:,} measure the error; ask for {sizes[-1]:,} or more."
+            f"which some measure the error; ask for {sizes[-1]:,} or more."
         )
 
     def within(self, largest_change: float) -> Compression:
         """The fewest rows with which no log ratio that is checked changes by more."""
+        tried = []
         for level in reversed(range(1, self.n)):
-            found = self.compression(level)
-            if found.largest_change <= largest_change:
-                return found
-        if self.n == 1:
+            tried.append(self.compression(level))
+            if tried[-1].largest_change <= largest_change:
+                return tried[-1]
+        if not tried:
             raise ValueError(
                 f"compress={largest_change:g} cannot be met: there are too few rows to leave any out "
                 f"({self.exact.n_rows:,}); use compress='copies' or None."
             )
+        best = min(tried, key=lambda found: found.largest_change)
         raise ValueError(
-            f"compress={largest_change:g} cannot be met: with {found.n_rows:,} of {self.exact.n_rows:,} rows the log "
-            f"ratio still changes by up to {found.largest_change:.3g} (on average {found.mean_change:.3g}); ask for "
-            "that, or use compress='copies' or None."
+            f"compress={largest_change:g} cannot be met: with {best.n_rows:,} of {self.exact.n_rows:,} rows the log "
+            f"ratio still changes by up to {1.01 * best.largest_change:.3g} (on average {best.mean_change:.3g}); ask "
+            "for that, or use compress='copies' or None."
         )
 
 
 def _put_aside(points: Points) -> tuple[Points, Points]:
     """Rows to measure the error at, and the others; none where there are too few to be halved."""
-    aside = some_rows(len(points), N_CHECKED, np.random.RandomState(0))
+    aside = some_rows(len(points), min(N_CHECKED, len(points) // 2), np.random.RandomState(0))
     if len(points) - len(aside) < 2 * FEWEST:
         return points.take(np.arange(0)), points
     return points.take(aside), points.take(np.setdiff1d(np.arange(len(points)), aside))
@@ -315,7 +319,7 @@ def halve(rows: FloatArray, weights: FloatArray, kernel: Kernel, gamma: float) -
     blocked, rest = np.split(order, [len(order) // block * block])
     blocks = blocked.reshape(-1, block)
     shares = weights / weights.sum(axis=1, keepdims=True)  # so that all weightings count alike
-    parts = np.array_split(blocks, -(-blocks.size * block // _CHUNK))
+    parts = np.array_split(blocks, -(-blocks.size * (block + rows.shape[1]) // _CHUNK))
     kept = np.concatenate([_survivors(rows[some], shares[:, some], kernel, gamma) for some in parts])
     chosen = np.take_along_axis(blocks.reshape(len(blocks), -1, 2), kept[..., None], axis=2).ravel()
     of_pairs = weights[:, blocked].reshape(len(weights), -1, 2).sum(axis=2)
@@ -352,6 +356,7 @@ def _survivors(rows: FloatArray, weights: FloatArray, kernel: Kernel, gamma: flo
     To keep the first of a pair changes the sum of kernels by ``w2 (k1 - k2)``, to keep the second by ``-w1 (k1 - k2)``.
     Of the two the one is taken that leaves the smaller norm of all changes so far, over all weightings.
     """
+    rows = rows - rows.mean(axis=1, dtype=np.float64, keepdims=True)  # so that no digits are lost
     sq_norms = (rows**2).sum(axis=2)
     sq_dist = sq_norms[:, :, None] + sq_norms[:, None, :] - 2 * rows @ rows.transpose(0, 2, 1)
     kernels = np.exp(kernel.log(np.maximum(sq_dist, 0), gamma))
