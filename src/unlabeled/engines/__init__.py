@@ -169,6 +169,8 @@ def _sums_of_weightings(
 
 def _has_terms(own: np.ndarray | None, log_weights: FloatArray | None, n_queries: int, n_points: int) -> np.ndarray:
     """Which queries have any point but their own in the sum."""
+    if own is None and log_weights is None:
+        return np.ones(n_queries, dtype=bool)
     counts = np.ones(n_points, dtype=bool) if log_weights is None else np.isfinite(log_weights)
     n_terms = np.full(n_queries, np.count_nonzero(counts))
     if own is not None:

@@ -367,8 +367,8 @@ def _parts(n_query_blocks: int, n_point_blocks: int, n_threads: int) -> list[tup
 
 
 def _cut(n_blocks: int, n_parts: int) -> list[slice]:
-    edges = np.linspace(0, n_blocks, max(1, min(n_blocks, n_parts)) + 1).astype(int)
-    return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+    n_parts = max(1, min(n_blocks, n_parts))
+    return [slice(*edges) for edges in pairwise(n_blocks * part // n_parts for part in range(n_parts + 1))]
 
 
 # --- differences -----------------------------------------------------------------------------------------------------
