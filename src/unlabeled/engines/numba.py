@@ -30,8 +30,8 @@ from unlabeled.kernels import Kernel
 
 #: Jobs of fewer pairs are computed in float64.
 EXACT_PAIRS = 1_000_000
-#: Jobs of fewer numbers are computed by differences, in one thread: there is nothing to gain from tiles.
-SMALL_JOB = 2_000_000
+#: Jobs of fewer pairs and numbers are computed by differences, in one thread: there is little to gain from tiles.
+SMALL_PAIRS, SMALL_JOB = 300_000, 8_000_000
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
 _CHUNK = 8_000_000
 #: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
@@ -119,7 +119,7 @@ def log_sums(
     """Log kernel sums for each weighting, or the plain ones; see `unlabeled.engines.log_kernel_sums`."""
     loops = _loops_of(kernel)
     own = np.full(len(queries), -1) if own is None else own
-    if len(queries) * points.size < SMALL_JOB:
+    if len(queries) * len(points) < SMALL_PAIRS and len(queries) * points.size < SMALL_JOB:
         job = Job(points, kernel, loops, log_weights, centre=np.empty(0), reach=0.0, precisions=(), n_threads=1)
         return _direct(job, queries, own, gammas)
     centre = points.mean(axis=0, dtype=np.float64)
