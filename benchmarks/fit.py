@@ -30,7 +30,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from unlabeled import PUClassifier
 from unlabeled.classifiers.score_wmmd import default_estimator
-from unlabeled.scoring.compression import log_score
+from unlabeled.scoring.ratio import log_score
 from unlabeled.stages import listening
 
 SIZES = ("500x30", "1000x20", "10000x20", "100000x20", "1000000x20")

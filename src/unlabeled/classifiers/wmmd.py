@@ -24,8 +24,8 @@ from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
 from unlabeled.priors import DensityPrior, PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.samples import PUSample
-from unlabeled.scoring.compression import Compression, Ratio, Target, check_target, log_score
-from unlabeled.scoring.ratio import Kernels, log_scores
+from unlabeled.scoring.compression import Compression, Target, check_target
+from unlabeled.scoring.ratio import Kernels, Ratio, log_score, log_scores
 from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, gamma_grid
 from unlabeled.scoring.selection import (
     CRITERIA,

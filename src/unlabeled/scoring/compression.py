@@ -25,7 +25,7 @@ import numpy as np
 from unlabeled.arrays import FloatArray
 from unlabeled.kernels import Kernel, as_kernel
 from unlabeled.samples import Sample, some_rows
-from unlabeled.scoring.ratio import Kernels
+from unlabeled.scoring.ratio import Kernels, Ratio, log_score
 
 #: Merge copies and nothing else.
 COPIES = "copies"
@@ -44,37 +44,6 @@ _CHUNK = 8_000_000
 
 #: What a user may ask for: copies merged, a number of rows, or the largest change of the log ratio.
 Target = str | int | float
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A log ratio of two kernel means, and its weight in the score."""
-
-    weight: float
-    gamma: float
-    numerator: Sample
-    denominator: Sample
-
-    def log(self, queries: FloatArray, kernels: Kernels) -> FloatArray:
-        """The log ratio at some points."""
-        kernels = replace(kernels, gammas=np.array([self.gamma]))
-        above, below = self.numerator, self.denominator
-        if above.rows is below.rows:  # weighted in two ways
-            log_weights = np.log([above.weights, below.weights])
-            of_above, of_below = kernels.log_sums_over(queries, above.rows, log_weights)[:, 0]
-        else:
-            of_above, of_below = (kernels.log_sums(queries, sample)[0] for sample in (above, below))
-        return of_above - np.log(above.total) - (of_below - np.log(below.total))
-
-    @property
-    def n_rows(self) -> int:
-        """How many kernels the ratio takes."""
-        return len(self.numerator) + (0 if self.numerator.rows is self.denominator.rows else len(self.denominator))
-
-
-def log_score(ratios: Sequence[Ratio], queries: FloatArray, kernels: Kernels) -> FloatArray:
-    """The weighted sum of log ratios."""
-    return np.asarray(sum(ratio.weight * ratio.log(queries, kernels) for ratio in ratios))
 
 
 @dataclass(frozen=True)

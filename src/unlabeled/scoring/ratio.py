@@ -7,6 +7,7 @@ far from all data gets a finite score, decided by its nearest neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,3 +107,34 @@ def log_ratio(
     if pu.positives_in_population:
         unlabeled, n_unlabeled = np.logaddexp(unlabeled, positive), n_unlabeled + n_positive
     return (positive - np.log(n_positive)) - (unlabeled - np.log(n_unlabeled))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A log ratio of two kernel means, and its weight in the score."""
+
+    weight: float
+    gamma: float
+    numerator: Sample
+    denominator: Sample
+
+    def log(self, queries: FloatArray, kernels: Kernels) -> FloatArray:
+        """The log ratio at some points."""
+        kernels = replace(kernels, gammas=np.array([self.gamma]))
+        above, below = self.numerator, self.denominator
+        if above.rows is below.rows:  # weighted in two ways
+            log_weights = np.log([above.weights, below.weights])
+            of_above, of_below = kernels.log_sums_over(queries, above.rows, log_weights)[:, 0]
+        else:
+            of_above, of_below = (kernels.log_sums(queries, sample)[0] for sample in (above, below))
+        return of_above - np.log(above.total) - (of_below - np.log(below.total))
+
+    @property
+    def n_rows(self) -> int:
+        """How many kernels the ratio takes."""
+        return len(self.numerator) + (0 if self.numerator.rows is self.denominator.rows else len(self.denominator))
+
+
+def log_score(ratios: Sequence[Ratio], queries: FloatArray, kernels: Kernels) -> FloatArray:
+    """The weighted sum of log ratios."""
+    return np.asarray(sum(ratio.weight * ratio.log(queries, kernels) for ratio in ratios))

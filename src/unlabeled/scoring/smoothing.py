@@ -27,8 +27,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample, order_by_values
-from unlabeled.scoring.compression import Ratio
-from unlabeled.scoring.ratio import Kernels, log_ratio
+from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio
 from unlabeled.scoring.selection import Places, first_of_best, judging
 
 N_FOLDS = 10
