@@ -17,6 +17,7 @@ from unlabeled.cli.output import collected_warnings, say_json, shown_stages
 from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate
 from unlabeled.saving import save
+from unlabeled.stages import stage
 from unlabeled.tables import TableError, TableModel
 
 
@@ -59,7 +60,8 @@ def fit(
             table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
         )
         classifier, found = _fitted(method, prior, learning, scenario)
-        estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
+        with stage("what to expect"):
+            estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
     report = FitReport(learning, classifier, method, scenario, found, estimates, tuple(warned), out)
     save(_table_model(learning, classifier, label, report.facts()), out)
     if as_json:
