@@ -216,9 +216,13 @@ def _with_two_of_each(pu: PUSample) -> PUSample:
 
 def order_by_values(rows: FloatArray) -> np.ndarray:
     """Places of the rows in the order of their first feature, then of their second, and so on."""
-    order = np.argsort(rows[:, 0], kind="stable")
-    first = rows[order, 0]
-    return np.lexsort(rows.T[::-1]) if (first[1:] == first[:-1]).any() else order
+    for n_features in (1, 4):  # these decide, as a rule
+        keys = rows[:, :n_features]
+        order = np.lexsort(keys.T[::-1])
+        ordered = keys[order]
+        if not (ordered[1:] == ordered[:-1]).all(axis=1).any():
+            return order
+    return np.lexsort(rows.T[::-1])
 
 
 def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> np.ndarray:

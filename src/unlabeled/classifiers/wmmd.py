@@ -35,12 +35,13 @@ from unlabeled.scoring.selection import (
     first_of_best,
     holdout_scores,
     judging,
+    judging_points,
     log_likelihoods,
     loo_scores_at,
     misclassification_risks,
     some_places,
 )
-from unlabeled.scoring.smoothing import Folds, Round, Smoothing, Voters
+from unlabeled.scoring.smoothing import Folds, Round, Smoothing, SumsByFold, Voters, scored_places
 from unlabeled.scoring.witness import Witness
 from unlabeled.stages import stage
 
@@ -255,11 +256,12 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             candidates = self._candidates(pu, prior_of)
             chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
             self._keep(chosen)
-            scores = chosen.scores(self._kernels(self.gamma_))
+            sums = self._sums_by_fold(chosen, pu)
+            scores = chosen.scores(self._kernels(self.gamma_), sums)
         with stage("prior"):
             self._keep_prior(chosen, scores, prior_of)
         with stage("smoothing"):
-            smoothed = self._smoothed(chosen, scores, pu)
+            smoothed = scores if sums is None else self._smoothed(chosen, scores, sums)
         with stage("calibration"):
             self._decide(smoothed)
         with stage("compression"):
@@ -303,7 +305,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         """The log ratios whose weighted sum is the score: of the samples, and of each round."""
         pu, of_rounds = self.sample_, []
         if self.rounds_:
-            voters = Voters.among(pu, self.honest_scores_)
+            voters = Voters.among(pu, scored_places(pu, self.honest_scores_))
             of_rounds = [finished.ratio(voters) for finished in self.rounds_]
         weight = 1 - sum(ratio.weight for ratio in of_rounds)
         return [Ratio(weight, self.gamma_, pu.positive, pu.population), *of_rounds]
@@ -387,13 +389,15 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         kernels = self._kernels(gammas)
         if self.selection == "holdout":
             scores, kept = holdout_scores(scaled, kernels, self.max_evaluations, rng)
-            places = None
+            places, whole = None, True
         else:
             places, kept = some_places(scaled, self.max_evaluations, rng), scaled
-            scores = loo_scores_at(scaled, kernels, judging(places))
+            points = judging_points(scaled, places)
+            scores = loo_scores_at(scaled, kernels, judging(places), points)
+            whole = points is None and all(map(np.array_equal, places, judging(places)))
         priors = [prior_of(one) for one in scores.each()] if self.criterion == "risk" else None
         criteria = self._worth(scores, None if priors is None else np.array([prior.value for prior in priors]))
-        return _Candidate(scaling, gammas, scores, places, scaled if self.refit else kept, criteria, priors)
+        return _Candidate(scaling, gammas, scores, whole, places, scaled if self.refit else kept, criteria, priors)
 
     def _worth(self, scores: HonestScores, priors: FloatArray | None) -> FloatArray:
         """What each gamma is worth: larger is better."""
@@ -428,13 +432,19 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
         return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
 
-    def _smoothed(self, chosen: _Candidate, plain: HonestScores, pu: PUSample) -> HonestScores:
-        """Let rows of the population pass probabilities on; the scores to decide by, plain ones without smoothing."""
+    def _sums_by_fold(self, chosen: _Candidate, pu: PUSample) -> SumsByFold | None:
+        """What smoothing starts from, and leave-one-out scores are made of; None where there is nothing to smooth."""
         self.rounds_: tuple[Round, ...] = ()
-        folds = Folds.of(pu, plain) if self._n_rounds() else None
+        if not self._n_rounds() or chosen.places is None:
+            return None
+        folds = Folds.of(pu, chosen.places)
         if folds is None:
-            return plain
-        smoothing = Smoothing.start(chosen.sample, folds, plain, self._kernels(self.gamma_))
+            return None
+        return SumsByFold.of(chosen.sample, folds, chosen.places, self._kernels(self.gamma_))
+
+    def _smoothed(self, chosen: _Candidate, plain: HonestScores, sums: SumsByFold) -> HonestScores:
+        """Let rows of the population pass probabilities on; the scores to decide by."""
+        smoothing = Smoothing.start(sums)
         priors = np.full(len(chosen.gammas), self.prior_)
         mean, self.rounds_ = smoothing.rounds(
             self._n_rounds(),
@@ -456,6 +466,7 @@ class _Candidate:
     scaling: Scaling
     gammas: FloatArray
     judged: HonestScores  # for each gamma
+    whole: bool  # whether these are scores of all rows that are to have one, by all rows
     places: Places | None  # of the rows that have leave-one-out scores; None where these are those of other rows
     sample: PUSample
     criteria: FloatArray
@@ -466,9 +477,8 @@ class _Candidate:
         """Which gamma."""
         return first_of_best(self.criteria)
 
-    def scores(self, kernels: Kernels) -> HonestScores:
-        """Honest scores for the best gamma: of more rows than were judged, where there are more."""
-        judged = self.judged.at(self.best)
-        if self.places is None or all(map(np.array_equal, self.places, judging(self.places))):
-            return judged
-        return loo_scores_at(self.sample, kernels, self.places).at(0)
+    def scores(self, kernels: Kernels, sums: SumsByFold | None) -> HonestScores:
+        """Honest scores for the best gamma: of all rows to be scored and by all rows, where fewer were judged."""
+        if self.whole or self.places is None:
+            return self.judged.at(self.best)
+        return loo_scores_at(self.sample, kernels, self.places).at(0) if sums is None else sums.loo_scores()

@@ -75,7 +75,8 @@ def _isotonic_probability(ratio: IsotonicRatio, prior: float) -> FloatArray:
     plain = np.minimum(1, prior * ratio.ratio)
 
     def mean(log_factor: float) -> float:
-        return float(np.minimum(1, np.exp(log_factor) * plain) @ ratio.population_mass)
+        # Not by BLAS, which takes threads for a sum of this length and waits for them.
+        return float((np.minimum(1, np.exp(log_factor) * plain) * ratio.population_mass).sum())
 
     low, high = 0.0, 1.0  # a factor beyond e would call the score of most rows noise
     for _ in range(50):

@@ -13,7 +13,13 @@ from unlabeled.kernels import RBF
 from unlabeled.samples import PUSample
 from unlabeled.scoring.ratio import Kernels, log_scores
 from unlabeled.scoring.scaling import gamma_grid, standardised
-from unlabeled.scoring.selection import first_of_best, loo_scores, ratio_log_likelihoods
+from unlabeled.scoring.selection import (
+    first_of_best,
+    judging_points,
+    loo_scores_at,
+    ratio_log_likelihoods,
+    some_places,
+)
 
 #: Rows of each sample that the bandwidth is chosen by: one dimension needs no more.
 N_EVALUATIONS = 2000
@@ -36,7 +42,8 @@ class ScoreRatio:
         scaling = standardised(pu)
         scaled = scaling.apply_to_samples(pu)
         kernels = Kernels("rbf", gamma_grid(scaled, RBF()), engine, n_jobs)
-        honest = loo_scores(scaled, kernels, N_EVALUATIONS, np.random.RandomState(0))
+        places = some_places(scaled, N_EVALUATIONS, np.random.RandomState(0))
+        honest = loo_scores_at(scaled, kernels, places, judging_points(scaled, places))
         # In one dimension every wide kernel gives the same order; the ratio itself has to be right.
         best = first_of_best(ratio_log_likelihoods(honest))
         knots = _knots(np.concatenate([pu.positive.rows[:, 0], pu.unlabeled.rows[:, 0]]))

@@ -109,6 +109,16 @@ def log_ratio(
     return (positive - np.log(n_positive)) - (unlabeled - np.log(n_unlabeled))
 
 
+def against_population(log_ratios: FloatArray, labelled_share: float) -> FloatArray:
+    """Log ratios of positives and unlabeled rows, as those of positives and the population that has a labelled share.
+
+    In the case-control scenario that share is 0, and they are the same.
+    """
+    if labelled_share == 0:
+        return log_ratios
+    return log_ratios - np.logaddexp(log_ratios + np.log(labelled_share), np.log1p(-labelled_share))
+
+
 @dataclass(frozen=True)
 class Ratio:
     """A log ratio of two kernel means, and its weight in the score."""

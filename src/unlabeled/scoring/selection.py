@@ -21,13 +21,15 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, random_split, some_rows
-from unlabeled.scoring.ratio import Kernels, log_scores, loo_log_scores
+from unlabeled.scoring.ratio import Kernels, against_population, log_scores, loo_log_scores
 
 SELECTIONS = ("loo", "holdout")
 CRITERIA = ("likelihood", "risk")
 #: The most rows of each sample whose leave-one-out scores are computed for a whole grid. The criterion's noise at this
-#: size is far below what a factor of two in gamma makes of it; all rows stay in the sums.
+#: size is far below what a factor of two in gamma makes of it.
 JUDGING_ROWS = 2000
+#: The most rows of each sample that these scores are sums over. Positives are fewer: it is they that make sums noisy.
+JUDGING_POINTS = 20_000
 
 #: Where in their samples some positives and some unlabeled rows are.
 Places = tuple[np.ndarray, np.ndarray]
@@ -87,14 +89,39 @@ def judging(places: Places) -> Places:
     return positive, unlabeled
 
 
+def judging_points(pu: PUSample, places: Places) -> Places | None:
+    """Rows that a grid is judged by: at most `JUDGING_POINTS` of each sample, those judged among them; None: all."""
+    samples, rng = (pu.positive, pu.unlabeled), np.random.RandomState(1)
+    if max(map(len, samples)) <= JUDGING_POINTS:
+        return None
+    of_positive, of_unlabeled = (
+        _and_others(judged, len(sample), rng) for judged, sample in zip(judging(places), samples, strict=True)
+    )
+    return of_positive, of_unlabeled
+
+
+def _and_others(places: np.ndarray, n_rows: int, rng: np.random.RandomState) -> np.ndarray:
+    """Places of these rows and of others, in ascending order: of all, or of `JUDGING_POINTS`."""
+    if n_rows <= JUDGING_POINTS:
+        return np.arange(n_rows)
+    others = np.setdiff1d(np.arange(n_rows), places, assume_unique=True)
+    return np.sort(np.concatenate([places, rng.choice(others, JUDGING_POINTS - len(places), replace=False)]))
+
+
 def loo_scores(pu: PUSample, kernels: Kernels, max_evaluations: int | None, rng: np.random.RandomState) -> HonestScores:
     """Leave-one-out scores of at most ``max_evaluations`` rows of each sample, all rows staying in the sums."""
     return loo_scores_at(pu, kernels, some_places(pu, max_evaluations, rng))
 
 
-def loo_scores_at(pu: PUSample, kernels: Kernels, places: Places) -> HonestScores:
-    """Leave-one-out scores of the rows at these places, all rows staying in the sums."""
-    return _scores_of(pu.take(*places), loo_log_scores(pu, kernels, *places), pu.labelled_share)
+def loo_scores_at(pu: PUSample, kernels: Kernels, places: Places, points: Places | None = None) -> HonestScores:
+    """Leave-one-out scores of the rows at these places, all rows staying in the sums, or those at some points."""
+    if points is None:
+        return scores_of(pu.take(*places), loo_log_scores(pu, kernels, *places), pu.labelled_share)
+    # Samples that are thinned out lose their proportion, which in the single-sample scenario makes the population.
+    thinned = pu.take(*points).case_control()
+    found = loo_log_scores(thinned, kernels, *map(np.searchsorted, points, places))
+    of_positive, of_unlabeled = (against_population(ratios, pu.labelled_share) for ratios in found)
+    return scores_of(pu.take(*places), (of_positive, of_unlabeled), pu.labelled_share)
 
 
 def holdout_scores(
@@ -106,10 +133,10 @@ def holdout_scores(
     kept, held = pu.take(positive_kept, unlabeled_kept), pu.take(positive_held, unlabeled_held)
     held = held.take(*(some_rows(len(sample), max_evaluations, rng) for sample in (held.positive, held.unlabeled)))
     found = (log_scores(held.positive.rows, kept, kernels), log_scores(held.unlabeled.rows, kept, kernels))
-    return _scores_of(held, found, pu.labelled_share), kept
+    return scores_of(held, found, pu.labelled_share), kept
 
 
-def _scores_of(scored: PUSample, scores: tuple[FloatArray, FloatArray], labelled_share: float) -> HonestScores:
+def scores_of(scored: PUSample, scores: tuple[FloatArray, FloatArray], labelled_share: float) -> HonestScores:
     """Scores (n_gammas, n_rows) of the rows of both samples, with their weights and numbers."""
     positive, unlabeled = scored.positive, scored.unlabeled
     numbers = positive.row_numbers, unlabeled.row_numbers

@@ -28,7 +28,7 @@ from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample, order_by_values
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio
-from unlabeled.scoring.selection import Places, first_of_best, judging
+from unlabeled.scoring.selection import Places, first_of_best, judging, scores_of
 
 N_FOLDS = 10
 #: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
@@ -68,9 +68,9 @@ class Folds:
     unlabeled: np.ndarray
 
     @classmethod
-    def of(cls, pu: PUSample, scores: HonestScores) -> Folds | None:
+    def of(cls, pu: PUSample, scored: Places) -> Folds | None:
         """Deal both samples; None where too few rows differ, or too few are scored to pass anything on."""
-        n_positive, n_unlabeled = len(scores.positive_weights), len(scores.unlabeled_weights)
+        n_positive, n_unlabeled = map(len, scored)
         some_are_scored = n_positive < len(pu.positive) or n_unlabeled < len(pu.unlabeled)
         if some_are_scored and n_unlabeled < LEAST_VOTERS:
             return None
@@ -81,6 +81,76 @@ class Folds:
     def n(self) -> int:
         """How many folds there are."""
         return int(max(self.positive.max(), self.unlabeled.max())) + 1
+
+
+@dataclass(frozen=True)
+class _SumsOfSample:
+    """Log kernel sums from queries to each fold of a sample, and the weights of these sums (n_folds, n_queries)."""
+
+    log_sums: FloatArray
+    totals: FloatArray
+
+    @classmethod
+    def of(
+        cls, sample: Sample, folds: np.ndarray, n_folds: int, queries: FloatArray, own: np.ndarray, kernels: Kernels
+    ) -> _SumsOfSample:
+        """The sums of a query leave out (one unit of) its own row, if ``own`` names one."""
+        own_weight = np.minimum(1, sample.weights[own])
+        log_sums, totals = np.empty((n_folds, len(queries))), np.empty((n_folds, len(queries)))
+        for fold in range(n_folds):
+            members = np.flatnonzero(folds == fold)
+            place = np.full(len(sample), -1)
+            place[members] = np.arange(len(members))
+            part, own_place = sample.take(members), np.where(own >= 0, place[own], -1)
+            log_sums[fold] = kernels.log_sums(queries, part, own_place)[0]
+            totals[fold] = part.total - np.where(own_place >= 0, own_weight, 0)
+        return cls(log_sums, totals)
+
+    def without(self, fold: int) -> tuple[FloatArray, FloatArray]:
+        """Log sums and weights of all folds but one; of all where there is no such fold."""
+        kept = np.arange(len(self.log_sums)) != fold
+        return logsumexp(self.log_sums[kept], axis=0), self.totals[kept].sum(axis=0)
+
+
+@dataclass(frozen=True)
+class SumsByFold:
+    """Kernel sums from the scored rows of both samples to each fold of both, for one gamma.
+
+    Leave-one-out scores of these rows and the first probabilities of the voters are made of the same sums.
+    """
+
+    pu: PUSample
+    folds: Folds
+    scored: Places
+    positive: _SumsOfSample
+    unlabeled: _SumsOfSample
+
+    @classmethod
+    def of(cls, pu: PUSample, folds: Folds, scored: Places, kernels: Kernels) -> SumsByFold:
+        """The sums of a row leave out (one unit of) itself."""
+        rows = pu.take(*scored)
+        queries = np.concatenate([rows.positive.rows, rows.unlabeled.rows])
+        own_positive, own_unlabeled = (np.full(len(queries), -1) for _ in scored)
+        own_positive[: len(scored[0])], own_unlabeled[len(scored[0]) :] = scored
+        return cls(
+            pu,
+            folds,
+            scored,
+            _SumsOfSample.of(pu.positive, folds.positive, folds.n, queries, own_positive, kernels),
+            _SumsOfSample.of(pu.unlabeled, folds.unlabeled, folds.n, queries, own_unlabeled, kernels),
+        )
+
+    def log_ratios(self, fold: int) -> FloatArray:
+        """Log ratios of the scored rows, positives first, by all folds but one; by all where there is no such fold."""
+        (of_positive, n_positive), (of_unlabeled, n_unlabeled) = (
+            self.positive.without(fold),
+            self.unlabeled.without(fold),
+        )
+        return log_ratio(self.pu, of_positive, of_unlabeled, n_positive, n_unlabeled)
+
+    def loo_scores(self) -> HonestScores:
+        """Leave-one-out scores of the scored rows."""
+        return _scores_at(self.pu, self.scored, self.log_ratios(self.folds.n))
 
 
 @dataclass(frozen=True)
@@ -116,9 +186,9 @@ class Voters:
     unlabeled: np.ndarray
 
     @classmethod
-    def among(cls, pu: PUSample, scores: HonestScores) -> Voters:
+    def among(cls, pu: PUSample, scored: Places) -> Voters:
         """The scored rows of the population."""
-        positive, unlabeled = scored_places(pu, scores)
+        positive, unlabeled = scored
         positive = positive if pu.positives_in_population else positive[:0]
         voting = pu.take(positive, unlabeled)
         stands_for = np.repeat(
@@ -186,18 +256,12 @@ class Smoothing:
     log_ratios: FloatArray
 
     @classmethod
-    def start(cls, pu: PUSample, folds: Folds, scores: HonestScores, kernels: Kernels) -> Smoothing:
-        """From the ratio of kernel means of labelled positives and population, for one gamma; the rows scored vote."""
-        voters = Voters.among(pu, scores)
-        positive = _SumsByFold.of(pu.positive, folds.positive, folds.n, voters.sample.rows, voters.positive, kernels)
-        unlabeled = _SumsByFold.of(
-            pu.unlabeled, folds.unlabeled, folds.n, voters.sample.rows, voters.unlabeled, kernels
-        )
-        ratios = []
-        for fold in range(folds.n + 1):
-            (of_positive, n_positive), (of_unlabeled, n_unlabeled) = positive.without(fold), unlabeled.without(fold)
-            ratios.append(log_ratio(pu, of_positive, of_unlabeled, n_positive, n_unlabeled))
-        return cls(pu, folds, scored_places(pu, scores), voters, np.array(ratios))
+    def start(cls, sums: SumsByFold) -> Smoothing:
+        """From the ratio of kernel means of labelled positives and population; scored rows of the population vote."""
+        pu, voters = sums.pu, Voters.among(sums.pu, sums.scored)
+        n_before = len(sums.scored[0]) + len(sums.scored[1]) - len(voters)
+        ratios = [sums.log_ratios(fold)[n_before:] for fold in range(sums.folds.n + 1)]
+        return cls(pu, sums.folds, sums.scored, voters, np.array(ratios))
 
     def rounds(
         self, n_rounds: int, plain: HonestScores, prior: float, kernels: Kernels, worth: Worth
@@ -231,16 +295,7 @@ class Smoothing:
             scores[:, held] = self.voters.log_ratios(
                 queries[held], log_probabilities[[fold]], kept[None], kernels, own=False
             )[0]
-        positive, unlabeled = np.split(scores, [len(places[0])], axis=1)
-        return HonestScores(
-            positive,
-            unlabeled,
-            scored.positive.weights,
-            scored.unlabeled.weights,
-            self.pu.labelled_share,
-            scored.positive.row_numbers,
-            scored.unlabeled.row_numbers,
-        )
+        return _scores_at(self.pu, places, scores)
 
     def passed_on(self, log_probabilities: FloatArray, kernels: Kernels) -> Smoothing:
         """The voters scored by each other, for one gamma."""
@@ -261,6 +316,12 @@ def mean_of_scores(parts: Sequence[HonestScores], n_positive: float) -> tuple[Ho
     return HonestScores.stacked(parts).weighted_sum(weights), weights
 
 
+def _scores_at(pu: PUSample, places: Places, scores: FloatArray) -> HonestScores:
+    """Scores (..., n_rows) of the rows at these places, positives first."""
+    positive, unlabeled = np.split(scores, [len(places[0])], axis=-1)
+    return scores_of(pu.take(*places), (positive, unlabeled), pu.labelled_share)
+
+
 def _times(whole: Sample, part: Sample) -> float:
     """How many observations of the whole sample one observation of the part stands for."""
     return whole.total / part.total if len(part) else 1.0
@@ -269,32 +330,3 @@ def _times(whole: Sample, part: Sample) -> float:
 def _weighted_by(sample: Sample, log_factors: FloatArray) -> Sample:
     log_weights = log_factors if sample.log_weights is None else log_factors + sample.log_weights
     return replace(sample, log_weights=log_weights)
-
-
-@dataclass(frozen=True)
-class _SumsByFold:
-    """Log kernel sums from queries to each fold of a sample, and the weights of these sums (n_folds, n_queries)."""
-
-    log_sums: FloatArray
-    totals: FloatArray
-
-    @classmethod
-    def of(
-        cls, sample: Sample, folds: np.ndarray, n_folds: int, queries: FloatArray, own: np.ndarray, kernels: Kernels
-    ) -> _SumsByFold:
-        """The sums of a query leave out (one unit of) its own row, if ``own`` names one."""
-        own_weight = np.minimum(1, sample.weights[own])
-        log_sums, totals = np.empty((n_folds, len(queries))), np.empty((n_folds, len(queries)))
-        for fold in range(n_folds):
-            members = np.flatnonzero(folds == fold)
-            place = np.full(len(sample), -1)
-            place[members] = np.arange(len(members))
-            part, own_place = sample.take(members), np.where(own >= 0, place[own], -1)
-            log_sums[fold] = kernels.log_sums(queries, part, own_place)[0]
-            totals[fold] = part.total - np.where(own_place >= 0, own_weight, 0)
-        return cls(log_sums, totals)
-
-    def without(self, fold: int) -> tuple[FloatArray, FloatArray]:
-        """Log sums and weights of all folds but one; of all where there is no such fold."""
-        kept = np.arange(len(self.log_sums)) != fold
-        return logsumexp(self.log_sums[kept], axis=0), self.totals[kept].sum(axis=0)
