@@ -19,6 +19,12 @@ def test_steps_are_the_quantiles_of_the_rows(rng):
         np.testing.assert_allclose(ends, np.percentile(feature, shares, method="averaged_inverted_cdf"))
 
 
+def test_rows_that_count_once_and_rows_that_all_count_twice_have_the_same_steps(rng):
+    rows = rng.normal(size=(3000, 2))
+    for once, twice in zip(Steps.of(rows, np.ones(3000)).ends, Steps.of(rows, np.full(3000, 2.0)).ends, strict=True):
+        np.testing.assert_array_equal(once, twice)
+
+
 def test_steps_hold_equal_shares_and_keep_the_order(rng):
     rows = np.c_[rng.normal(size=5000), rng.exponential(size=5000) ** 3]
     stepped = Steps.of(rows, np.ones(5000)).apply(rows)

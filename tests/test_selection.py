@@ -5,16 +5,20 @@ from hypothesis import strategies as st
 
 from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.kernels import PAPER_GAMMAS, as_gammas
+from unlabeled.kernels import PAPER_GAMMAS, RBF, as_gammas
 from unlabeled.priors import density_prior
-from unlabeled.samples import PUSample, Sample
+from unlabeled.samples import PUSample, Sample, order_by_values
+from unlabeled.scoring import selection
 from unlabeled.scoring.ratio import Kernels, log_scores
+from unlabeled.scoring.scaling import gamma_grid
 from unlabeled.scoring.selection import (
     averaged_with_neighbours,
     first_of_best,
     holdout_scores,
+    judging_points,
     log_likelihoods,
     loo_scores,
+    loo_scores_at,
     misclassification_risks,
     ratio_log_likelihoods,
 )
@@ -159,3 +163,51 @@ def test_density_prior_is_an_upper_bound_that_falls_with_the_bandwidth():
     assert (np.diff(estimates) > 0).all()
     assert 0.45 < estimates[0] < 0.56
     assert estimates[-1] > 0.55
+
+
+# --- grids of large tables ---
+
+
+def samples(scenario, n_positive=60, n_unlabeled=400):
+    data = make_gaussians(n_positive, n_unlabeled, prior=0.4, random_state=3)
+    return PUSample(Sample(data.positive), Sample(data.unlabeled), scenario)
+
+
+def test_tables_of_moderate_size_are_judged_by_all_rows():
+    pu = samples("case-control")
+    assert judging_points(pu, (np.arange(60), np.arange(400))) is None
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_a_grid_is_judged_by_some_rows_as_by_all(scenario, monkeypatch):
+    """Points hold the judged rows, and nothing but noise is added to the scores: each is as if the table were small."""
+    monkeypatch.setattr(selection, "JUDGING_ROWS", 50)
+    monkeypatch.setattr(selection, "JUDGING_POINTS", 100)
+    pu = samples(scenario)
+    places = np.arange(60), np.arange(400)
+    judged, points = selection.judging(places), judging_points(pu, places)
+    assert [len(of_sample) for of_sample in points] == [60, 100]
+    assert all(np.isin(*pair).all() for pair in zip(judged, points, strict=True))
+    kernels = Kernels("rbf", gamma_grid(pu, RBF()))
+    by_all, by_some = loo_scores_at(pu, kernels, judged), loo_scores_at(pu, kernels, judged, points)
+    np.testing.assert_array_equal(by_some.unlabeled_rows, by_all.unlabeled_rows)
+    for one, other in ((by_all.positive, by_some.positive), (by_all.unlabeled, by_some.unlabeled)):
+        assert np.abs(one[:4] - other[:4]).mean() < 0.15  # the wide kernels, whose sums have many terms
+    assert abs(first_of_best(log_likelihoods(by_all)) - first_of_best(log_likelihoods(by_some))) <= 2
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_points_that_are_all_rows_change_nothing(scenario):
+    """In the single-sample scenario up to the one row that is left out of the labelled share."""
+    pu, kernels = samples(scenario), Kernels("rbf", as_gammas([0.1, 1.0]))
+    everything = np.arange(60), np.arange(400)
+    plain, thinned = loo_scores_at(pu, kernels, everything), loo_scores_at(pu, kernels, everything, everything)
+    tolerance = 1e-12 if scenario == "case-control" else 1 / 60
+    np.testing.assert_allclose(thinned.positive, plain.positive, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(thinned.unlabeled, plain.unlabeled, rtol=0, atol=tolerance)
+
+
+@given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_rows_are_ordered_by_all_their_features(n_features, n_values, seed):
+    rows = np.random.default_rng(seed).integers(0, n_values, (40, n_features)).astype(float)
+    np.testing.assert_array_equal(order_by_values(rows), np.lexsort(rows.T[::-1]))

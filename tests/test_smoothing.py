@@ -10,7 +10,17 @@ from unlabeled import WMMDClassifier
 from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.scoring.smoothing import LEAST_ROWS, N_FOLDS, SMALLEST_PROBABILITY, deal_into_folds
+from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.ratio import Kernels
+from unlabeled.scoring.selection import loo_scores_at
+from unlabeled.scoring.smoothing import (
+    LEAST_ROWS,
+    N_FOLDS,
+    SMALLEST_PROBABILITY,
+    Folds,
+    SumsByFold,
+    deal_into_folds,
+)
 
 # --- the oracle: rows repeated instead of weighted, dense kernel matrices, one left-out fold after the other ---
 
@@ -264,3 +274,18 @@ def test_few_and_repeated_rows_give_finite_scores(seed, n_positive, n_unlabeled,
     y = np.repeat([1, 0], [n_positive, n_unlabeled])
     model = WMMDClassifier(0.9, scenario=scenario).fit(X, y)
     assert np.isfinite(model.decision_function(np.vstack([X, [[1e6, -1e6]]]))).all()
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_scores_and_smoothing_share_their_sums(scenario, weighted, rng):
+    """Sums by fold add up to those over all rows."""
+    data = make_gaussians(60, 200, random_state=0)
+    weights = [np.log(rng.integers(1, 4, n)) if weighted else None for n in (60, 200)]
+    pu = PUSample(Sample(data.positive, weights[0]), Sample(data.unlabeled, weights[1]), scenario)
+    scored, kernels = (np.arange(0, 60, 2), np.arange(5, 200, 3)), Kernels("rbf", np.array([0.7]))
+    sums = SumsByFold.of(pu, Folds(deal_into_folds(data.positive), deal_into_folds(data.unlabeled)), scored, kernels)
+    expected, found = loo_scores_at(pu, kernels, scored), sums.loo_scores()
+    np.testing.assert_allclose(found.positive, expected.positive[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.unlabeled, expected.unlabeled[0], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(found.unlabeled_rows, scored[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -24,13 +23,13 @@ from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
 from unlabeled.priors import DensityPrior, PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.samples import PUSample
+from unlabeled.scoring.candidate import Candidate
 from unlabeled.scoring.compression import Compression, Target, check_target
 from unlabeled.scoring.ratio import Kernels, Ratio, log_score, log_scores
 from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, gamma_grid
 from unlabeled.scoring.selection import (
     CRITERIA,
     SELECTIONS,
-    Places,
     averaged_with_neighbours,
     first_of_best,
     holdout_scores,
@@ -181,6 +180,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     compress: Target | None = None
     verbose: bool = False
     compression_: Compression | None = None
+    # What is made of the rest when it is first needed, and neither copied nor saved: it holds rows once more.
+    _witness: Witness | None = None
+    _of_rounds: list[Ratio] | None = None
 
     def __init__(
         self,
@@ -266,8 +268,12 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             self._decide(smoothed)
         with stage("compression"):
             self.compression_ = self._compression(self.compress)
-        self._witness: Witness | None = None
+        self._witness, self._of_rounds = None, None
+        self._round_ratios()
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_witness": None, "_of_rounds": None}
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log of the ratio of the two kernel means at validated rows.
@@ -281,7 +287,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         if not self.rounds_:
             return scores
         scores *= 1 - sum(finished.weight for finished in self.rounds_)
-        return scores + log_score(self._ratios()[1:], rows, kernels)
+        return scores + log_score(self._round_ratios(), rows, kernels)
 
     def compressed(self, target: Target) -> Self:
         """A copy that scores by fewer rows; ``target`` as the parameter ``compress``.
@@ -303,12 +309,16 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _ratios(self) -> list[Ratio]:
         """The log ratios whose weighted sum is the score: of the samples, and of each round."""
-        pu, of_rounds = self.sample_, []
-        if self.rounds_:
-            voters = Voters.among(pu, scored_places(pu, self.honest_scores_))
-            of_rounds = [finished.ratio(voters) for finished in self.rounds_]
+        pu, of_rounds = self.sample_, self._round_ratios()
         weight = 1 - sum(ratio.weight for ratio in of_rounds)
         return [Ratio(weight, self.gamma_, pu.positive, pu.population), *of_rounds]
+
+    def _round_ratios(self) -> list[Ratio]:
+        if self._of_rounds is None:
+            pu, rounds = self.sample_, self.rounds_
+            voters = Voters.among(pu, scored_places(pu, self.honest_scores_)) if rounds else None
+            self._of_rounds = [] if voters is None else [finished.ratio(voters) for finished in rounds]
+        return self._of_rounds
 
     def witness(self, X: ArrayLike) -> FloatArray:
         """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
@@ -373,7 +383,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             known = resolve_prior(self.prior, pu, **how)
         return lambda scores: known or resolve_prior(self.prior, pu, scores, **how)
 
-    def _candidates(self, pu: PUSample, prior_of: PriorOf) -> list[_Candidate]:
+    def _candidates(self, pu: PUSample, prior_of: PriorOf) -> list[Candidate]:
         """Every choice of units, judged on the same rows."""
         seed = self.random_state if isinstance(self.random_state, Integral) else None
         if seed is None:
@@ -383,7 +393,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             for scaling in different_scalings(self._scalings(), pu)
         ]
 
-    def _candidate(self, scaling: Scaling, pu: PUSample, rng: np.random.RandomState, prior_of: PriorOf) -> _Candidate:
+    def _candidate(self, scaling: Scaling, pu: PUSample, rng: np.random.RandomState, prior_of: PriorOf) -> Candidate:
         scaled = scaling.apply_to_samples(pu)
         gammas = gamma_grid(scaled, as_kernel(self.kernel)) if self._automatic_grid() else as_gammas(self.gamma)
         kernels = self._kernels(gammas)
@@ -397,7 +407,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             whole = points is None and all(map(np.array_equal, places, judging(places)))
         priors = [prior_of(one) for one in scores.each()] if self.criterion == "risk" else None
         criteria = self._worth(scores, None if priors is None else np.array([prior.value for prior in priors]))
-        return _Candidate(scaling, gammas, scores, whole, places, scaled if self.refit else kept, criteria, priors)
+        return Candidate(scaling, gammas, scores, whole, places, scaled if self.refit else kept, criteria, priors)
 
     def _worth(self, scores: HonestScores, priors: FloatArray | None) -> FloatArray:
         """What each gamma is worth: larger is better."""
@@ -407,12 +417,12 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         criteria = log_likelihoods(scores, largest_ratio)
         return averaged_with_neighbours(criteria) if self._automatic_grid() else criteria
 
-    def _keep(self, chosen: _Candidate) -> None:
+    def _keep(self, chosen: Candidate) -> None:
         self.scaling_, self.gammas_, self.criteria_ = chosen.scaling, chosen.gammas, chosen.criteria
         self.gamma_, self.sample_ = float(chosen.gammas[chosen.best]), chosen.sample
         self.priors_ = None if chosen.priors is None else np.array([prior.value for prior in chosen.priors])
 
-    def _keep_prior(self, chosen: _Candidate, scores: HonestScores, prior_of: PriorOf) -> None:
+    def _keep_prior(self, chosen: Candidate, scores: HonestScores, prior_of: PriorOf) -> None:
         sizes = [(len(some.positive_weights), len(some.unlabeled_weights)) for some in (scores, chosen.judged)]
         same_rows = sizes[0] == sizes[1]
         known = chosen.priors[chosen.best] if chosen.priors is not None and same_rows else None
@@ -432,7 +442,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
         return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
 
-    def _sums_by_fold(self, chosen: _Candidate, pu: PUSample) -> SumsByFold | None:
+    def _sums_by_fold(self, chosen: Candidate, pu: PUSample) -> SumsByFold | None:
         """What smoothing starts from, and leave-one-out scores are made of; None where there is nothing to smooth."""
         self.rounds_: tuple[Round, ...] = ()
         if not self._n_rounds() or chosen.places is None:
@@ -442,7 +452,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             return None
         return SumsByFold.of(chosen.sample, folds, chosen.places, self._kernels(self.gamma_))
 
-    def _smoothed(self, chosen: _Candidate, plain: HonestScores, sums: SumsByFold) -> HonestScores:
+    def _smoothed(self, chosen: Candidate, plain: HonestScores, sums: SumsByFold) -> HonestScores:
         """Let rows of the population pass probabilities on; the scores to decide by."""
         smoothing = Smoothing.start(sums)
         priors = np.full(len(chosen.gammas), self.prior_)
@@ -457,28 +467,3 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
         return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """One choice of units: the grid in them, its honest scores, and what each gamma is worth."""
-
-    scaling: Scaling
-    gammas: FloatArray
-    judged: HonestScores  # for each gamma
-    whole: bool  # whether these are scores of all rows that are to have one, by all rows
-    places: Places | None  # of the rows that have leave-one-out scores; None where these are those of other rows
-    sample: PUSample
-    criteria: FloatArray
-    priors: list[ResolvedPrior] | None  # of each gamma, where they took part
-
-    @property
-    def best(self) -> int:
-        """Which gamma."""
-        return first_of_best(self.criteria)
-
-    def scores(self, kernels: Kernels, sums: SumsByFold | None) -> HonestScores:
-        """Honest scores for the best gamma: of all rows to be scored and by all rows, where fewer were judged."""
-        if self.whole or self.places is None:
-            return self.judged.at(self.best)
-        return loo_scores_at(self.sample, kernels, self.places).at(0) if sums is None else sums.loo_scores()

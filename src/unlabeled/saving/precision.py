@@ -12,7 +12,6 @@ from unlabeled.kernels import as_gammas
 from unlabeled.samples import PUSample, Sample
 from unlabeled.saving.trusted import parts_of
 from unlabeled.scoring.ratio import Kernels, loo_log_scores
-from unlabeled.scoring.witness import Witness
 
 #: Scores may move by at most this much; kernel sums themselves are exact to about that.
 TOLERANCE = 1e-6
@@ -31,13 +30,7 @@ def compact(model: Any) -> Any:
             pu, rounded = part.sample_, as_float32(part.sample_)
             gammas = [part.gamma_, *(finished.gamma for finished in getattr(part, "rounds_", ()))]
             in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part, gammas) else pu
-        elif isinstance(part, Witness):
-            in_place_of[id(part)] = part  # not worth a copy
-    smaller = deepcopy(model, in_place_of)
-    for part in parts_of(smaller):
-        if isinstance(getattr(part, "_witness", None), Witness):
-            part._witness = None  # it holds all rows once more, and is made again when it is asked for
-    return smaller
+    return deepcopy(model, in_place_of)
 
 
 def as_float32(pu: PUSample) -> PUSample:

@@ -8,7 +8,9 @@ far from all data gets a finite score, decided by its nearest neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -128,16 +130,31 @@ class Ratio:
     numerator: Sample
     denominator: Sample
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # and not what is made of them
+
     def log(self, queries: FloatArray, kernels: Kernels) -> FloatArray:
         """The log ratio at some points."""
         kernels = replace(kernels, gammas=np.array([self.gamma]))
         above, below = self.numerator, self.denominator
         if above.rows is below.rows:  # weighted in two ways
-            log_weights = np.log([above.weights, below.weights])
-            of_above, of_below = kernels.log_sums_over(queries, above.rows, log_weights)[:, 0]
+            of_above, of_below = kernels.log_sums_over(queries, above.rows, self._log_weights)[:, 0]
         else:
             of_above, of_below = (kernels.log_sums(queries, sample)[0] for sample in (above, below))
-        return of_above - np.log(above.total) - (of_below - np.log(below.total))
+        return of_above - of_below - self._log_totals
+
+    @cached_property
+    def _log_weights(self) -> FloatArray:
+        return np.array(
+            [
+                np.zeros(len(sample)) if sample.log_weights is None else sample.log_weights
+                for sample in (self.numerator, self.denominator)
+            ]
+        )
+
+    @cached_property
+    def _log_totals(self) -> float:
+        return float(np.log(self.numerator.total) - np.log(self.denominator.total))
 
     @property
     def n_rows(self) -> int:
