@@ -474,3 +474,30 @@ def test_a_kernel_without_loops_is_refused(rng):
         with pytest.raises(ValueError, match=r"no loops for the kernel 'laplace', only for \['inverse', 'rbf'\]"):
             numba_engine.log_sums(rng.normal(size=(n_queries, 2)), points, stranger, np.ones(1), None, None, **options)
     assert set(numba_engine.LOOPS) == set(KERNELS)
+
+
+# --- compiled code ---
+
+JOBS = """
+import numpy as np
+from unlabeled.engines import log_kernel_sums, tiles
+rng = np.random.default_rng(0)
+for n, kernel in ((20, "rbf"), (20, "inverse"), (1100, "rbf"), (1100, "inverse")):
+    z, x = rng.standard_normal((2, n, 3))
+    log_kernel_sums(z, x, kernel, [0.5, 1.0], engine="numba")
+loops = tiles.direct_sums, tiles.rbf_tiles, tiles.inverse_tiles
+print(sum(sum(loop.stats.cache_misses.values()) for loop in loops))
+"""
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_a_second_process_compiles_nothing(tmp_path):
+    """What is compiled is kept on disk: a command, or a notebook, must not wait for the compiler each time."""
+    first, second = (
+        subprocess.check_output(
+            [sys.executable, "-c", JOBS], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, text=True
+        )
+        for _ in range(2)
+    )
+    assert int(first) > 0
+    assert int(second) == 0

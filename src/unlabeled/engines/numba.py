@@ -73,12 +73,13 @@ FLOAT64 = Precision(np.float64, np.float64, limit=1e8, most=1e8, depth=1e6, leas
 class Loops:
     """What this engine knows of a kernel.
 
-    ``tiled`` computes sums by tiles, ``log_kernel`` is compiled for those by differences, ``rounding`` tells how large
-    the terms get that tiles round, and ``precisions`` are those in which tiles may be tried.
+    ``tiled`` computes sums by tiles, ``log_kernel`` is the number that sums by differences know the kernel by,
+    ``rounding`` tells how large the terms get that tiles round, and ``precisions`` are those in which tiles may be
+    tried.
     """
 
     tiled: Callable[..., tuple[FloatArray, np.ndarray]]
-    log_kernel: Any
+    log_kernel: int
     rounding: Callable[..., tuple[FloatArray, FloatArray]]
     precisions: tuple[Precision, ...]
 
@@ -387,7 +388,6 @@ def _direct_sums(
     queries = np.ascontiguousarray(queries, dtype=np.float64)  # one layout, so that nothing is compiled for another
     tops = np.full((len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
-    add_sums = tiles.direct_sums(job.loops.log_kernel)
     for rows in _chunks(len(job.points), job.points.shape[1]):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
         weights = np.zeros(points.shape[1]) if log_weights is None else log_weights[rows].copy()
@@ -395,7 +395,7 @@ def _direct_sums(
 
         def run(part: slice, points: Any = points, weights: Any = weights, own: Any = own_here) -> None:
             running = tops[:, part], sums[:, part]
-            add_sums(queries[part], points, weights, own[part], gammas, *running)
+            tiles.direct_sums(job.loops.log_kernel, queries[part], points, weights, own[part], gammas, *running)
 
         work = len(queries) * points.size
         n_threads = job.n_threads if work > SMALL_JOB else 1
@@ -410,9 +410,9 @@ def _direct_sums(
 
 #: By the names of `unlabeled.kernels`.
 LOOPS: dict[str, Loops] = {
-    "rbf": Loops(_rbf_tiled, tiles.log_rbf, _rbf_rounding, (FLOAT32, MIXED, FLOAT64)),
+    "rbf": Loops(_rbf_tiled, tiles.LOG_RBF, _rbf_rounding, (FLOAT32, MIXED, FLOAT64)),
     # The rounding of |z|^2 does not average out here: no float32.
-    "inverse": Loops(_inverse_tiled, tiles.log_inverse, _inverse_rounding, (FLOAT64,)),
+    "inverse": Loops(_inverse_tiled, tiles.LOG_INVERSE, _inverse_rounding, (FLOAT64,)),
 }
 
 

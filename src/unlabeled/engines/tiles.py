@@ -8,7 +8,6 @@ for any input. The innermost loops are in `unlabeled.engines.vectors`.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -301,54 +300,47 @@ def inverse_tiles(
 _DIRECT_WIDTH, _DIRECT_LANES = 512, lanes(np.float64)
 
 
-@compiled(fastmath={"contract"})
-def log_rbf(sq_dist: float, gamma: float) -> float:
-    """Log of the RBF kernel."""
-    return -gamma * sq_dist
+#: Numbers of the log kernels. Functions as arguments, or around the loop, would have it compiled anew in every process.
+LOG_RBF, LOG_INVERSE = range(2)
 
 
-@compiled(fastmath={"contract"})
-def log_inverse(sq_dist: float, gamma: float) -> float:
-    """Log of the inverse kernel."""
-    return -math.log1p(sq_dist / gamma)
+@compiled(fastmath=_SUMS)
+def direct_sums(
+    log_kernel: int, queries: Any, points: Any, log_weights: Any, own: Any, gammas: Any, tops: Any, sums: Any
+) -> None:
+    """Add to running log sums ``tops + log(sums)``, by differences in float64.
 
-
-@functools.cache
-def direct_sums(log_kernel: Any) -> Any:
-    """Compile what adds to running log sums ``tops + log(sums)``, by differences in float64, for a log kernel."""
-
-    @compiled(fastmath=_SUMS)
-    def sums_by_differences(
-        queries: Any, points: Any, log_weights: Any, own: Any, gammas: Any, tops: Any, sums: Any
-    ) -> None:
-        # Shapes: queries (n_queries, d), points (n_features, n_points) with the points along rows, log_weights
-        # (n_points,); tops and sums (n_gammas, n_queries): the largest log term so far, and the sum relative to it.
-        n_features, n_points = points.shape
-        sq_dist, log_terms = np.empty(_DIRECT_WIDTH), np.empty(_DIRECT_WIDTH)
-        for i in range(len(queries)):
-            for first in range(0, n_points, _DIRECT_WIDTH):
-                size = min(_DIRECT_WIDTH, n_points - first)
-                sq_dist[:size] = 0
-                for k in range(n_features):
-                    z = queries[i, k]
+    Shapes: queries (n_queries, n_features), points (n_features, n_points) with the points along rows, log_weights
+    (n_points,); tops and sums (n_gammas, n_queries): the largest log term so far, and the sum relative to it.
+    """
+    n_features, n_points = points.shape
+    sq_dist, log_terms = np.empty(_DIRECT_WIDTH), np.empty(_DIRECT_WIDTH)
+    for i in range(len(queries)):
+        for first in range(0, n_points, _DIRECT_WIDTH):
+            size = min(_DIRECT_WIDTH, n_points - first)
+            sq_dist[:size] = 0
+            for k in range(n_features):
+                z = queries[i, k]
+                for j in range(size):
+                    difference = z - points[k, first + j]
+                    sq_dist[j] += difference * difference
+            padded = -(-size // _DIRECT_LANES) * _DIRECT_LANES
+            log_terms[size:padded] = -np.inf
+            for g in range(len(gammas)):
+                if log_kernel == LOG_RBF:
                     for j in range(size):
-                        difference = z - points[k, first + j]
-                        sq_dist[j] += difference * difference
-                padded = -(-size // _DIRECT_LANES) * _DIRECT_LANES
-                log_terms[size:padded] = -np.inf
-                for g in range(len(gammas)):
+                        log_terms[j] = log_weights[first + j] - gammas[g] * sq_dist[j]
+                else:
                     for j in range(size):
-                        log_terms[j] = log_kernel(sq_dist[j], gammas[g]) + log_weights[first + j]
-                    if first <= own[i] < first + size:
-                        log_terms[own[i] - first] = -np.inf
-                    top = largest(log_terms[:padded])
-                    if top == -np.inf:
-                        continue
-                    if top > tops[g, i]:
-                        sums[g, i] *= math.exp(tops[g, i] - top)
-                        tops[g, i] = top
-                    for j in range(size):
-                        log_terms[j] -= tops[g, i]
-                    sums[g, i] += exp2_sum(log_terms[:padded], _LOG2E)[0]
-
-    return sums_by_differences
+                        log_terms[j] = log_weights[first + j] - math.log1p(sq_dist[j] / gammas[g])
+                if first <= own[i] < first + size:
+                    log_terms[own[i] - first] = -np.inf
+                top = largest(log_terms[:padded])
+                if top == -np.inf:
+                    continue
+                if top > tops[g, i]:
+                    sums[g, i] *= math.exp(tops[g, i] - top)
+                    tops[g, i] = top
+                for j in range(size):
+                    log_terms[j] -= tops[g, i]
+                sums[g, i] += exp2_sum(log_terms[:padded], _LOG2E)[0]
