@@ -246,7 +246,7 @@ def test_columns_of_the_table_that_are_named_as_those_of_the_output(rng, capsys)
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=k) for k in range(n_rows)]
     table = pl.DataFrame(columns | {"known": days, "x": rng.normal(size=n_rows), "y": np.arange(n_rows) % 2})
     table.write_parquet("t.parquet")
-    identifiers = [part for name in [*columns, "known"] for part in ("--id", name)]
+    identifiers = [part for name in [*columns, "known"] for part in ("--column", f"{name}=identifier")]
     assert call("fit", "t.parquet", "--label", "y", "--prior", 0.6, "--method", "wmmd", *identifiers) == 0
     top = answer(capsys, "predict", "t.model", "t.parquet", "--top", 1)["top"][0]
     number = top["row"] - 1

@@ -13,7 +13,7 @@ from unlabeled.cli.predict import load_table_model
 from unlabeled.explanations import DistanceReasons, Explanation, LearnedReasons, Reasons, Shares
 from unlabeled.explanations import explain as explain_row
 from unlabeled.explanations.learned_score import Nearest
-from unlabeled.tables import Table, TableError, TableModel, feature_columns
+from unlabeled.tables import Table, TableError, TableModel
 
 _SHOWN = 5
 _MOST_COLUMNS = 10
@@ -113,7 +113,7 @@ def _by_column(values: FloatArray, model: TableModel) -> dict[str, float]:
     """Values of features summed up by column of the table, those that count most first."""
     names = model.columns.names
     sums = dict.fromkeys(names, 0.0)
-    for place, value in zip(feature_columns(model.pipeline, len(names)), values, strict=True):
+    for place, value in zip(model.encoder.feature_columns(), values, strict=True):
         sums[names[place]] += float(value)
     return dict(sorted(sums.items(), key=lambda item: -abs(item[1])))
 

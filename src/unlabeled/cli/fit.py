@@ -18,7 +18,7 @@ from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate
 from unlabeled.saving import save
 from unlabeled.stages import stage
-from unlabeled.tables import TableError, TableModel
+from unlabeled.tables import TableError, TableModel, parse_kinds
 
 
 def fit(
@@ -34,9 +34,8 @@ def fit(
     model: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Where to write the model. Default: TABLE's name with .model.")
     ] = None,
-    category: options.Category = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
+    column: options.Column = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -56,9 +55,7 @@ def fit(
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
     with collected_warnings() as warned, shown_stages():
-        learning = read_learning_table(
-            table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
-        )
+        learning = read_learning_table(table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal)
         classifier, found = _fitted(method, prior, learning, scenario)
         with stage("what to expect"):
             estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
@@ -97,4 +94,4 @@ def _given_prior(text: str, labelled_share: float) -> PriorEstimate:
 
 def _table_model(learning: LearningTable, classifier: Any, label: str, facts: dict[str, Any]) -> TableModel:
     pipeline = Pipeline([("columns", learning.encoder), ("classifier", classifier)])
-    return TableModel(learning.columns, pipeline, label, learning.labels.positive, facts)
+    return TableModel(pipeline, label, learning.labels.positive, facts)

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from unlabeled.tables import KINDS
+
 TablePath = Annotated[
     Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather or LIBSVM; told by its content.")
 ]
@@ -16,13 +18,18 @@ Positive = Annotated[
     str | None,
     typer.Option(metavar="VALUE", help="The value that marks them. Default: the larger, true, yes, or the only one."),
 ]
-Category = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Take its values as categories. May be given again.")
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=KIND",
+        help=f"What a column is: {', '.join(KINDS)}. Numbers and dates may be written in some way: "
+        "'price=number:1.234,5', 'day=date:%d/%m/%Y'. May be given again.",
+    ),
 ]
-Identifier = Annotated[
-    list[str] | None, typer.Option("--id", metavar="COLUMN", help="It names rows: leave it out. May be given again.")
+Decimal = Annotated[
+    Literal[".", ","] | None,
+    typer.Option(metavar=".|,", help="The decimal mark, where a column leaves it open. Default: guessed and said."),
 ]
-Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. May be given again.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
 ScenarioName = Literal["single-sample", "case-control"]

@@ -9,6 +9,7 @@ from unlabeled.cli.learning_table import read_learning_table
 from unlabeled.cli.output import collected_warnings, progress, say, say_json, show_table
 from unlabeled.priors import compare_priors
 from unlabeled.priors.comparison import UPPER_BOUNDS
+from unlabeled.tables import parse_kinds
 
 
 def prior(
@@ -17,9 +18,8 @@ def prior(
     label: options.Label,
     positive: options.Positive = None,
     scenario: options.Scenario = "single-sample",
-    category: options.Category = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
+    column: options.Column = None,
+    decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the share of positives by every method there is, and say whether they agree.
@@ -29,9 +29,7 @@ def prior(
         unlabeled prior customers.parquet --label fraud
     """
     with collected_warnings() as warned:
-        learning = read_learning_table(
-            table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
-        )
+        learning = read_learning_table(table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal)
         with progress("estimating") as advance:
             compared = compare_priors(
                 learning.features, learning.y, scenario=scenario, on_estimate=lambda _name: advance(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 
 import polars as pl
@@ -72,7 +73,7 @@ def _warn_if_it_matters(present: pl.Series, pattern: str) -> None:
     place = int((by_month != by_day).arg_true()[0])
     warnings.warn(
         f"Column {present.name!r}: no date says whether the month or the day is first. They are read month first, "
-        f"{present[place].strip()!r} as {by_month[place]:%Y-%m-%d}. If that is wrong, write dates in the table as "
-        f"{by_day[place]:%Y-%m-%d}.",
+        f"{present[place].strip()!r} as {by_month[place]:%Y-%m-%d}. If that is wrong: --column "
+        f"{shlex.quote(f'{present.name}=date:{_day_first(pattern)}')}.",
         stacklevel=2,
     )
