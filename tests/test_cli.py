@@ -420,7 +420,7 @@ def test_an_output_without_a_format(fitted, capsys):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
 def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
-    monkeypatch.setattr("unlabeled.files.secrets.token_hex", lambda _n: "x")
+    monkeypatch.setattr("unlabeled.files._mark", lambda: "x")
     Path(f".{out}.x.part").symlink_to("/dev/full")
     assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", out) == 3
     assert f"The disk is full: {out} was not written." in capsys.readouterr().err

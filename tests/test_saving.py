@@ -410,7 +410,7 @@ def test_a_finished_write_takes_its_place(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk(tmp_path, monkeypatch, data):
     model = WMMDClassifier(0.5).fit(data.X, data.y)
-    monkeypatch.setattr("unlabeled.files.secrets.token_hex", lambda _n: "x")
+    monkeypatch.setattr("unlabeled.files._mark", lambda: "x")
     (tmp_path / ".model.x.part").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
         save(model, tmp_path / "model")

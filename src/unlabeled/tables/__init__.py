@@ -7,8 +7,8 @@ them. Needs polars: ``pip install 'unlabeled[cli]'``.
 
 from unlabeled.tables.columns import Column, Columns, Notices
 from unlabeled.tables.encoding import FrameEncoder
+from unlabeled.tables.errors import TableError
 from unlabeled.tables.finding import find_columns
-from unlabeled.tables.formats import TableError
 from unlabeled.tables.labels import Labels, find_labels
 from unlabeled.tables.model import TableModel
 from unlabeled.tables.reading import Table, rows_a_batch

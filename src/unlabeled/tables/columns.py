@@ -18,7 +18,7 @@ import polars as pl
 
 from unlabeled.arrays import FloatArray
 from unlabeled.tables.dates import read_dates
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.errors import TableError
 from unlabeled.tables.numbers import PLAIN, read_numbers
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")

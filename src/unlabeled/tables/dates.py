@@ -7,13 +7,16 @@ import warnings
 
 import polars as pl
 
-_ISO = "%Y-%m-%d"
-_CERTAIN = (
-    _ISO,
+#: The standard for dates leaves no doubt, so that with or without a time are read alike.
+_ISO = (
+    "%Y-%m-%d",
     "%Y-%m-%d %H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f%#z",
     "%Y-%m-%d %H:%M",
+)
+_CERTAIN = (
+    *_ISO,
     "%Y/%m/%d",
     "%d.%m.%Y",
     "%d.%m.%Y %H:%M",
@@ -54,8 +57,16 @@ def date_pattern(present: pl.Series) -> str:
 
 def read_dates(text: pl.Series, pattern: str) -> pl.Series:
     """Text as dates with time, null where it is not written that way."""
-    dates = text.str.strip_chars().str.to_datetime(pattern or _ISO, strict=False)
+    text = text.str.strip_chars()
+    dates = _read(text, pattern or _ISO[0])
+    for other in _ISO if pattern in ("", *_ISO) and dates.null_count() > text.null_count() else ():
+        dates = dates.zip_with(dates.is_not_null(), _read(text, other))
     return dates.set((dates.dt.year() < _FIRST_YEAR).fill_null(value=False), None)
+
+
+def _read(text: pl.Series, pattern: str) -> pl.Series:
+    dates = text.str.to_datetime(pattern, strict=False)
+    return dates.dt.convert_time_zone("UTC").dt.replace_time_zone(None).dt.cast_time_unit("us")
 
 
 def _fits(present: pl.Series, pattern: str) -> bool:

@@ -17,7 +17,7 @@ import polars as pl
 from unlabeled.arrays import FloatArray
 from unlabeled.tables.columns import Column, Columns, categories_as_text, present_text, typed_categories
 from unlabeled.tables.dates import date_pattern
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.errors import TableError
 from unlabeled.tables.numbers import (
     DECIMAL_MARKS,
     IN_WORDS,

@@ -11,7 +11,7 @@ import polars as pl
 
 from unlabeled.tables.columns import Column, nearest_first, present_text
 from unlabeled.tables.dates import date_pattern, read_dates
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.errors import TableError
 from unlabeled.tables.numbers import PLAIN, SPELLINGS, check_spelling, n_read
 
 #: What can be said of a column.
