@@ -51,6 +51,13 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         _unfinished.discard(part)
 
 
+def check_writable(path: Path) -> None:
+    """Raise now what `written_whole` would raise after the work: no permission, a read-only disk, a name too long."""
+    part = path.with_name(f".{path.name}.{_mark()}.part")
+    part.touch()
+    part.unlink()
+
+
 class Spool:
     """A copy of what comes in pieces, in the folder for temporary files: there as long as this object, or the process.
 

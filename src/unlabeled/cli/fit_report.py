@@ -59,6 +59,7 @@ class FitReport:
         return {
             "table": str(self.learning.source.path),
             "format": self.learning.source.format.name,
+            "notes": self.learning.source.notes,
             "n_rows": len(self.learning.frame),
             "label": {"positive": self.learning.labels.positive, "n_positive": self.learning.labels.n_positive},
             "columns": [
@@ -77,7 +78,7 @@ class FitReport:
         """In lines, when the model is written."""
         labels, prior, n_rows = self.learning.labels, self.prior, len(self.learning.frame)
         n_unlabeled = n_rows - labels.n_positive
-        say("Read", self.learning.describe())
+        say("Read", self.learning.describe(), *self.learning.source.notes)
         say("Labels", f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows")
         say("Scenario", _SCENARIOS[self.scenario])
         say("Columns", *_column_lines(self.learning.columns))

@@ -41,19 +41,27 @@ class LearningTable:
     def describe(self) -> str:
         """What was read, in a line."""
         n_rows, n_columns = self.frame.shape
-        return f"{self.source.path}: {self.source.format.name}, {n_rows:,} rows, {n_columns:,} columns"
+        return f"{self.source.name}: {self.source.format.in_words}, {n_rows:,} rows, {n_columns:,} columns"
 
 
 def read_learning_table(
-    path: Path, label: str, positive: str | None, *, kinds: Mapping[str, str], decimal: str | None = None
+    path: Path,
+    label: str,
+    positive: str | None,
+    *,
+    kinds: Mapping[str, str],
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> LearningTable:
     """Read a table and make features of its columns; ``kinds`` and ``decimal`` are those of `find_columns`."""
-    table = Table.open(path)
+    table = Table.open(path, encoding=encoding)
     frame = table.read()
+    if label in table.header.renamed.values():
+        raise TableError(f"{table.name} has two columns called {label!r}. Rename the one that marks no positives.")
     labels = find_labels(frame, label, positive)
     columns = find_columns(frame.drop(label), kinds=kinds, decimal=decimal, first_line=table.first_line)
     if not columns.used:
         reasons = "; ".join(f"{column.name}: {column.note}" for column in columns.all[:5]) or "there is only the label"
-        raise TableError(f"No column of {path} says anything about its rows ({reasons}).")
+        raise TableError(f"No column of {table.name} says anything about its rows ({reasons}).")
     encoder = FrameEncoder(columns)
     return LearningTable(table, frame, labels, encoder, encoder.fit_transform(frame))

@@ -10,7 +10,12 @@ import typer
 from unlabeled.tables import KINDS
 
 TablePath = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather or LIBSVM; told by its content.")
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, Excel, Parquet, Feather, JSON lines or LIBSVM, compressed or not; told by its content. "
+        "- is the standard input.",
+    ),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `unlabeled fit` wrote.")]
 Label = Annotated[str, typer.Option(metavar="COLUMN", help="The column that marks the known positives.")]
@@ -30,8 +35,12 @@ Decimal = Annotated[
     Literal[".", ","] | None,
     typer.Option(metavar=".|,", help="The decimal mark, where a column leaves it open. Default: guessed and said."),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="That of a text file, such as cp1252. Default: UTF-8, or guessed and said."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object; errors too.")]
 ScenarioName = Literal["single-sample", "case-control"]
 Scenario = Annotated[
     ScenarioName,

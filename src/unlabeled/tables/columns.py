@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -19,7 +19,7 @@ import polars as pl
 from unlabeled.arrays import FloatArray
 from unlabeled.tables.dates import read_dates
 from unlabeled.tables.errors import TableError
-from unlabeled.tables.numbers import PLAIN, read_numbers
+from unlabeled.tables.numbers import PLAIN, check_spelling, read_numbers
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 #: Kinds that features are made of, in the order of their features; the others are left out.
@@ -142,6 +142,12 @@ class Columns:
     def places(self, *kinds: str) -> list[int]:
         """Where the columns of some kinds are in the matrix."""
         return [place for place, column in enumerate(self.coded) if column.kind in kinds]
+
+    def with_decimal(self, mark: str) -> Columns:
+        """The same columns in a table that writes decimals with another mark, "." or ","."""
+        pattern = check_spelling(mark)
+        columns = (replace(column, pattern=pattern) if column.kind == "number" else column for column in self.all)
+        return Columns(tuple(columns))
 
     def check_present(self, names: Collection[str], where: str) -> None:
         """Refuse a table that lacks columns."""

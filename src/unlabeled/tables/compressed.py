@@ -16,6 +16,8 @@ from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from unlabeled.tables.errors import TableError
 
+#: What compressed files are mostly called.
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _ZIP = b"PK\x03\x04"
 #: A spreadsheet is a zip archive with one of these in it.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -46,6 +47,14 @@ class TableModel:
     def classifier(self) -> Any:
         """The last step of the pipeline."""
         return self.pipeline[-1]
+
+    def with_decimal(self, mark: str | None) -> TableModel:
+        """The same model for tables that write decimals with another mark, "." or ","."""
+        if mark is None:
+            return self
+        encoder = copy(self.encoder)
+        encoder.columns = self.columns.with_decimal(mark)
+        return replace(self, pipeline=Pipeline([("columns", encoder), *self.pipeline.steps[1:]]))
 
     def features(self, frame: pl.DataFrame) -> tuple[FloatArray, Notices]:
         """The rows of a table as the classifier sees them, and what was strange in them."""
