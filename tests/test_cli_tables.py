@@ -237,6 +237,8 @@ def test_a_device_is_not_replaced(table, capsys):
     table.write_csv("t.csv")
     assert call("fit", "t.csv", *FIT, "--model", "/dev/null") == 3
     assert "/dev/null is not a file" in capsys.readouterr().err
+    assert call("fit", "t.csv", *FIT, "--model", "-") == 3
+    assert "not for the standard output" in capsys.readouterr().err
     assert not Path("/dev/null").is_file()
 
 

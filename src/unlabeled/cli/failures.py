@@ -90,6 +90,8 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
 
     One of the inputs is never replaced, whatever it is called here.
     """
+    if str(path) == "-":
+        raise OutputError("A model is a file, and not for the standard output; give a name for it.")
     if path.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():

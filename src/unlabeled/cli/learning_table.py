@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from unlabeled.arrays import FloatArray
+from unlabeled.stages import stage
 from unlabeled.tables import Columns, FrameEncoder, Labels, Table, TableError, find_columns, find_labels
 
 
@@ -59,9 +60,12 @@ def read_learning_table(
     if label in table.header.renamed.values():
         raise TableError(f"{table.name} has two columns called {label!r}. Rename the one that marks no positives.")
     labels = find_labels(frame, label, positive)
-    columns = find_columns(frame.drop(label), kinds=kinds, decimal=decimal, first_line=table.first_line)
+    with stage("columns"):
+        columns = find_columns(frame.drop(label), kinds=kinds, decimal=decimal, first_line=table.first_line)
     if not columns.used:
         reasons = "; ".join(f"{column.name}: {column.note}" for column in columns.all[:5]) or "there is only the label"
         raise TableError(f"No column of {table.name} says anything about its rows ({reasons}).")
     encoder = FrameEncoder(columns)
-    return LearningTable(table, frame, labels, encoder, encoder.fit_transform(frame))
+    with stage("features"):
+        features = encoder.fit_transform(frame)
+    return LearningTable(table, frame, labels, encoder, features)

@@ -47,6 +47,8 @@ _IDENTIFIER_NAME = re.compile(r"(?:^|[_\W])(?:id|key|no|nr|index|uuid|guid|row)$
 _LONG_NUMBER = 1e14
 #: Text has at least this many words in at least half of the rows, and more different values than categories do.
 _WORDS_OF_TEXT, _FEWEST_TEXTS = 3, 50
+#: Most columns of words hold neither numbers nor booleans; this many values are enough to tell.
+_N_PROBES = 1000
 _WORD = r"\S*\p{L}\S*"
 #: Digits with decimal commas or thousands marks, between currencies or per cent signs; but no dashes or colons.
 _STRANGE_NUMBER = r"^\s*[-+]?[\p{Sc}]?\s*[-+]?\d[\d.,' \u{00a0}]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*$"
@@ -211,7 +213,7 @@ def _find_column(values: pl.Series, *, is_category: bool, first_line: int) -> Co
 def _text(present: pl.Series, values: pl.Series, first_line: int) -> Column:
     """A text column is what all of its values are; numbers with a few words between them are an error."""
     _refuse_mixture(present, values, first_line)
-    if set(present.str.to_lowercase().unique()) <= {"true", "false"}:
+    if all(set(part.str.to_lowercase().unique()) <= {"true", "false"} for part in (present.head(_N_PROBES), present)):
         return Column(present.name, "boolean", categories=TRUTH)
     if pattern := date_pattern(present):
         return Column(present.name, "date", pattern=pattern)
@@ -247,8 +249,9 @@ def _warn_of_strange_numbers(name: str, present: pl.Series) -> None:
 
 
 def _refuse_mixture(present: pl.Series, values: pl.Series, first_line: int) -> None:
-    spelling = max(SPELLINGS, key=lambda way: n_read(present, way))
-    if not len(present) / 2 < n_read(present, spelling) < len(present):
+    probes = present.gather_every(max(len(present) // _N_PROBES, 1))
+    spelling = max(SPELLINGS, key=lambda way: n_read(probes, way))
+    if n_read(probes, spelling) < len(probes) / 4 or not len(present) / 2 < n_read(present, spelling) < len(present):
         return
     words = present_text(values)
     numbers = words.to_frame().select(read_numbers(pl.first(), spelling)).to_series()

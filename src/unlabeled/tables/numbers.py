@@ -34,8 +34,23 @@ def read_numbers(text: pl.Expr, spelling: str = PLAIN) -> pl.Expr:
     """Text as numbers, null where it is not written that way."""
     if spelling == PLAIN:
         return text.str.strip_chars().cast(pl.Float64, strict=False)
-    decimal = DECIMAL_MARKS[spelling]
-    text = text.str.strip_chars()
+    return text.map_batches(lambda values: _read_spelled(values, spelling), return_dtype=pl.Float64)
+
+
+def _read_spelled(values: pl.Series, spelling: str) -> pl.Series:
+    """Numbers as people write them: at once where there is only a decimal mark, and with care where there is more."""
+    text, decimal = values.str.strip_chars(), DECIMAL_MARKS[spelling]
+    other = "," if decimal == "." else "."
+    simple = text.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
+    numbers = simple.set(text.str.contains(other, literal=True), None)
+    left = (numbers.is_null() & text.is_not_null()).arg_true()
+    if len(left) == 0:
+        return numbers
+    read = text.gather(left).to_frame().select(_read_dressed(pl.first(), decimal)).to_series()
+    return numbers.scatter(left, read)
+
+
+def _read_dressed(text: pl.Expr, decimal: str) -> pl.Expr:
     digits = text.str.extract(_DRESSED, 1).str.strip_chars(" '\u2019\u00a0\u202f\u2009")
     bare = pl.when(digits.str.contains(_well_grouped(decimal))).then(digits)
     without_marks = bare.str.replace_all(f"[{_THOUSANDS[decimal]}]", "").str.replace(decimal, ".", literal=True)

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 
+#: Texts to learn from, at most: more change little and take long.
+MOST_TEXTS = 50_000
 #: Words that are kept: the most frequent. More make a larger model, and are in few rows.
 MOST_WORDS = 5_000
 _ONE_WORD = r"(?u)\b\w+\b"
@@ -43,10 +45,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     directions_: FloatArray
 
     def fit(self, texts: Sequence[str], y: object = None) -> TextFeatures:
-        """Learn from the texts of a table."""
+        """Learn from the texts of a table, or from some spread over it."""
         del y
         counter = _counter(max_features=MOST_WORDS)
-        weighted = counter.fit_transform(texts)
+        with_words = [text for text in texts if text.strip()]
+        weighted = counter.fit_transform(with_words[:: len(with_words) // MOST_TEXTS + 1])
         self.words_, self.idf_ = counter.get_feature_names_out().tolist(), counter.idf_
         self.directions_ = _directions(weighted)
         return self
