@@ -170,6 +170,7 @@ def test_card_numbers_are_no_amounts(as_text, rng):
 def test_large_amounts_are_no_card_numbers(rng):
     assert only(rng.normal(0, 1e15, 30) + 0.5).kind == "number"
     assert only(rng.integers(0, 10**12, 30)).kind == "number"
+    assert only(rng.normal(0, 1e25, 30)).kind == "number"  # whole, as all numbers of that size
 
 
 def test_free_text_is_text_and_not_an_identifier():

@@ -53,7 +53,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def check_writable(path: Path) -> None:
     """Raise now what `written_whole` would raise after the work: no permission, a read-only disk, a name too long."""
-    part = path.with_name(f".{path.name}.{_mark()}.part")
+    part = path.with_name(f".{path.name}.try.{_mark()}.part")
     part.touch()
     part.unlink()
 

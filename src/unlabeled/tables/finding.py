@@ -43,8 +43,8 @@ from unlabeled.tables.said import (
 _IDENTIFIER_SHARE = 0.5
 _FEWEST_IDENTIFIERS = 20
 _IDENTIFIER_NAME = re.compile(r"(?:^|[_\W])(?:id|key|no|nr|index|uuid|guid|row)$|[a-z](?:Id|ID|Key|No)$", re.IGNORECASE)
-#: Whole numbers from here on, of 15 digits and more, are those of cards and accounts.
-_LONG_NUMBER = 1e14
+#: Whole numbers between these, of 15 to 20 digits, are those of cards and accounts; what is larger was measured.
+_LONG_NUMBERS = 1e14, 1e20
 #: Text has at least this many words in at least half of the rows, and more different values than categories do.
 _WORDS_OF_TEXT, _FEWEST_TEXTS = 3, 50
 #: Most columns of words hold neither numbers nor booleans; this many values are enough to tell.
@@ -178,7 +178,8 @@ def _names_rows(name: str, finite: FloatArray, n_rows: int) -> str:
     """Why numbers are names of rows, cards or accounts; "" if they are numbers."""
     if (finite % 1 != 0).any():
         return ""
-    if np.mean(np.abs(finite) >= _LONG_NUMBER) > 0.5:
+    shortest, longest = _LONG_NUMBERS
+    if np.mean((np.abs(finite) >= shortest) & (np.abs(finite) < longest)) > 0.9:
         n_digits = len(f"{np.median(np.abs(finite)):.0f}")
         return f"whole numbers of {n_digits} digits, such as those of cards; {_otherwise(name, 'number')}"
     low, high = finite.min(), finite.max()
