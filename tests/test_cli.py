@@ -246,7 +246,7 @@ def test_columns_of_the_table_that_are_named_as_those_of_the_output(rng, capsys)
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=k) for k in range(n_rows)]
     table = pl.DataFrame(columns | {"known": days, "x": rng.normal(size=n_rows), "y": np.arange(n_rows) % 2})
     table.write_parquet("t.parquet")
-    identifiers = [part for name in [*columns, "known"] for part in ("--id", name)]
+    identifiers = [part for name in [*columns, "known"] for part in ("--column", f"{name}=identifier")]
     assert call("fit", "t.parquet", "--label", "y", "--prior", 0.6, "--method", "wmmd", *identifiers) == 0
     top = answer(capsys, "predict", "t.model", "t.parquet", "--top", 1)["top"][0]
     number = top["row"] - 1
@@ -420,7 +420,7 @@ def test_an_output_without_a_format(fitted, capsys):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
 def test_a_full_disk(fitted, here, monkeypatch, capsys, out):
-    monkeypatch.setattr("unlabeled.files.secrets.token_hex", lambda _n: "x")
+    monkeypatch.setattr("unlabeled.files._mark", lambda: "x")
     Path(f".{out}.x.part").symlink_to("/dev/full")
     assert call("predict", fitted / "customers.model", fitted / "customers.csv", "--out", out) == 3
     assert f"The disk is full: {out} was not written." in capsys.readouterr().err

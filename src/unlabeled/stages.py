@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 
-#: Called with the name of a stage and how far it is, when it begins, and again with its seconds when it is done.
+#: Called with the name of a stage and how far it is, when it begins and as it goes on, and with its seconds when it is
+#: done.
 Listener = Callable[[str, str, float | None], None]
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
@@ -22,6 +23,12 @@ def stage(name: str, how_far: str = "") -> Iterator[None]:
     yield
     for listener in listeners:
         listener(name, how_far, perf_counter() - start)
+
+
+def tell(name: str, how_far: str) -> None:
+    """Tell how far something is that has begun."""
+    for listener in _listeners.get():
+        listener(name, how_far, None)
 
 
 @contextmanager

@@ -8,12 +8,12 @@ import typer
 
 from unlabeled.arrays import FloatArray
 from unlabeled.cli import options
-from unlabeled.cli.output import say, say_json, show_table
-from unlabeled.cli.predict import load_table_model
+from unlabeled.cli.output import say, say_json, show_table, shown_progress
+from unlabeled.cli.predict import load_table_model, unreadable_in_words
 from unlabeled.explanations import DistanceReasons, Explanation, LearnedReasons, Reasons, Shares
 from unlabeled.explanations import explain as explain_row
 from unlabeled.explanations.learned_score import Nearest
-from unlabeled.tables import Table, TableError, TableModel, feature_columns
+from unlabeled.tables import Table, TableError, TableModel
 
 _SHOWN = 5
 _MOST_COLUMNS = 10
@@ -29,6 +29,8 @@ def explain(
     table: options.TablePath,
     *,
     row: Annotated[int, typer.Option(metavar="K", min=1, help="The row, counted from 1, as `predict` numbers them.")],
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Say which training rows decide the score of a row, and which columns tell them apart.
@@ -42,20 +44,28 @@ def explain(
 
         unlabeled explain customers.model customers.parquet --row 17
     """
-    fitted = load_table_model(model)
-    source = Table.open(table)
-    if not source.leaves_out_zeros:
-        fitted.columns.check_present(source.names(), str(table))
-    frame = source.row(row, fitted.columns.names)
-    if frame is None:
-        raise TableError(f"{table} has fewer than {row:,} rows.")
-    features, _ = fitted.features(frame)
-    try:
-        found = explain_row(fitted.classifier, features)
-    except ValueError as error:
-        raise TableError(f"{error} Fit with --method wmmd or score.") from error
+    with shown_progress("Loading the model") as show:
+        fitted = load_table_model(model).with_decimal(decimal)
+        source = Table.open(table, encoding=encoding)
+        if not source.leaves_out_zeros:
+            fitted.columns.check_present(source.names(), source.name)
+        show(f"Looking for row {row:,}")
+        frame = source.row(row, fitted.columns.names)
+        if frame is None:
+            raise TableError(f"{source.name} has fewer than {row:,} rows.")
+        features, notices = fitted.features(frame)
+        show(f"Explaining row {row:,}")
+        try:
+            found = explain_row(fitted.classifier, features)
+        except ValueError as error:
+            raise TableError(f"{error} Fit with --method wmmd or score.") from error
     answer = _answer(row, found, fitted)
-    say_json(answer) if as_json else _report(answer)
+    if as_json:
+        say_json(answer | {"unreadable": notices.unreadable})
+        return
+    _report(answer)
+    for words in unreadable_in_words(notices):
+        say("Warning", words)
 
 
 def _answer(row: int, found: Explanation, model: TableModel) -> dict[str, Any]:
@@ -113,7 +123,7 @@ def _by_column(values: FloatArray, model: TableModel) -> dict[str, float]:
     """Values of features summed up by column of the table, those that count most first."""
     names = model.columns.names
     sums = dict.fromkeys(names, 0.0)
-    for place, value in zip(feature_columns(model.pipeline, len(names)), values, strict=True):
+    for place, value in zip(model.encoder.feature_columns(), values, strict=True):
         sums[names[place]] += float(value)
     return dict(sorted(sums.items(), key=lambda item: -abs(item[1])))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
+import json
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,7 @@ from typing import Any
 import typer
 
 from unlabeled.cli.stopping import INTERRUPTED, STOPPED, stopped
-from unlabeled.saving import ModelFileError
-from unlabeled.tables import TableError
+from unlabeled.files import check_writable
 
 __all__ = ["EXIT_CODES", "INTERRUPTED", "OutputError", "check_output", "explain_failure", "run"]
 
@@ -32,9 +31,10 @@ class OutputError(Exception):
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run a command and answer with its exit code. ``--debug`` may stand anywhere."""
-    debug = "--debug" in arguments
+    debug, as_json = "--debug" in arguments, "--json" in arguments
+    words = [argument for argument in arguments if argument != "--debug"]
     try:
-        app([argument for argument in arguments if argument != "--debug"], prog_name="unlabeled")
+        app(words, prog_name="unlabeled", standalone_mode=not as_json)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else BAD_INPUT
         return _ended(code)
@@ -44,7 +44,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         if debug:
             traceback.print_exc()
         message, code = explain_failure(error)
-        _tell(message)
+        _tell_json(message, code) if as_json else _tell(message)
         return code
     return 0
 
@@ -59,13 +59,13 @@ def _ended(code: int) -> int:
 
 def explain_failure(error: BaseException) -> tuple[str, int]:
     """What to tell, and the exit code."""
-    if isinstance(error, (TableError, ModelFileError)):
-        return str(error), BAD_INPUT
     if isinstance(error, OutputError):
         return str(error), BAD_OUTPUT
+    if callable(usage := getattr(error, "format_message", None)):  # Typer's, which has no public name
+        return usage(), USAGE
     if isinstance(error, OSError):
         return _explain_os_error(error)
-    if isinstance(error, (ValueError, ImportError)):  # the library's own words: what was given, and what to do
+    if isinstance(error, (ValueError, ImportError)):  # in the library's own words, as are errors of tables and models
         return str(error), BAD_INPUT
     if isinstance(error, MemoryError):
         return "The memory does not suffice for this table. Use fewer rows or columns.", BAD_INPUT
@@ -90,12 +90,18 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
 
     One of the inputs is never replaced, whatever it is called here.
     """
+    if str(path) == "-":
+        raise OutputError("A model is a file, and not for the standard output; give a name for it.")
     if path.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():
         raise OutputError(f"There is no folder {path.parent} to write {path.name} to.")
-    if not os.access(path.parent, os.W_OK):
-        raise OutputError(f"You have no permission to write to {path.parent}.")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} is not a file but a device or the like; give the name of a file.")
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}. Give another place.") from error
     if path.exists() and any(path.samefile(other) for other in inputs if other.exists()):
         raise OutputError(f"{path} is read by this command; give another name for the output.")
     if path.exists() and not force:
@@ -103,6 +109,11 @@ def check_output(path: Path, *, force: bool, inputs: Iterable[Path] = ()) -> Non
             raise OutputError(f"{path} exists. To replace it: --force.")
         if not typer.confirm(f"{path} exists. Replace it?", err=True):
             raise OutputError(f"{path} was left as it is.")
+
+
+def _tell_json(message: str, code: int) -> None:
+    """The same for machines: one JSON object on the error output, so that the standard output has answers only."""
+    typer.echo(json.dumps({"error": message, "exit_code": code}, ensure_ascii=False), err=True)
 
 
 def _tell(message: Any) -> None:

@@ -13,12 +13,14 @@ from unlabeled.cli.failures import check_output
 from unlabeled.cli.fit_report import FitReport
 from unlabeled.cli.learning_table import LearningTable, read_learning_table
 from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
-from unlabeled.cli.output import collected_warnings, say_json, shown_stages
+from unlabeled.cli.output import collected_warnings, say_json, shown_progress
 from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate
 from unlabeled.saving import save
 from unlabeled.stages import stage
-from unlabeled.tables import TableError, TableModel
+from unlabeled.tables import TableError, TableModel, parse_kinds
+from unlabeled.tables.compressed import COMPRESSED_SUFFIXES
+from unlabeled.tables.reading import STANDARD_INPUT
 
 
 def fit(
@@ -34,9 +36,9 @@ def fit(
     model: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Where to write the model. Default: TABLE's name with .model.")
     ] = None,
-    category: options.Category = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
+    column: options.Column = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -51,13 +53,13 @@ def fit(
 
         unlabeled fit genes.csv --label known --positive yes --prior 0.05 --model genes.model
     """
-    out = model or Path(table.with_suffix(".model").name)
+    out = model or _model_path(table)
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
-    with collected_warnings() as warned, shown_stages():
+    with collected_warnings() as warned, shown_progress("Reading"):
         learning = read_learning_table(
-            table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
+            table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal, encoding=encoding
         )
         classifier, found = _fitted(method, prior, learning, scenario)
         with stage("what to expect"):
@@ -68,6 +70,16 @@ def fit(
         say_json(report.facts())
     else:
         report.tell()
+
+
+def _model_path(table: Path) -> Path:
+    """Where the model goes if that is not said: here, under the name of the table."""
+    if str(table) == STANDARD_INPUT:
+        raise TableError("A table from the standard input has no name to call the model by; give one: --model OUT.")
+    if table.is_dir():
+        raise TableError(f"{table} is a folder; give the file of a table.")
+    plain = table.with_suffix("") if table.suffix.lower() in COMPRESSED_SUFFIXES else table
+    return Path(plain.with_suffix(".model").name)
 
 
 def _fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
@@ -97,4 +109,4 @@ def _given_prior(text: str, labelled_share: float) -> PriorEstimate:
 
 def _table_model(learning: LearningTable, classifier: Any, label: str, facts: dict[str, Any]) -> TableModel:
     pipeline = Pipeline([("columns", learning.encoder), ("classifier", classifier)])
-    return TableModel(learning.columns, pipeline, label, learning.labels.positive, facts)
+    return TableModel(pipeline, label, learning.labels.positive, facts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -57,9 +59,12 @@ class FitReport:
         return {
             "table": str(self.learning.source.path),
             "format": self.learning.source.format.name,
+            "notes": self.learning.source.notes,
             "n_rows": len(self.learning.frame),
             "label": {"positive": self.learning.labels.positive, "n_positive": self.learning.labels.n_positive},
-            "columns": [{"name": c.name, "kind": c.kind, "note": c.note} for c in self.learning.columns.all],
+            "columns": [
+                {"name": c.name, "kind": c.kind, "note": c.note, "said": c.said} for c in self.learning.columns.all
+            ],
             "scenario": self.scenario,
             "prior": asdict(self.prior),
             "method": self.method,
@@ -73,7 +78,7 @@ class FitReport:
         """In lines, when the model is written."""
         labels, prior, n_rows = self.learning.labels, self.prior, len(self.learning.frame)
         n_unlabeled = n_rows - labels.n_positive
-        say("Read", self.learning.describe())
+        say("Read", self.learning.describe(), *self.learning.source.notes)
         say("Labels", f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows")
         say("Scenario", _SCENARIOS[self.scenario])
         say("Columns", *_column_lines(self.learning.columns))
@@ -107,13 +112,18 @@ def _estimates_line(estimates: Estimates) -> str:
 
 
 def _column_lines(columns: Columns, most: int = 12) -> list[str]:
-    """A line for each kind of column, and one for each that is left out."""
+    """A line for each kind of column, one for each that was guessed or is left out, and how to say it otherwise."""
     lines = []
     for kind in dict.fromkeys(column.kind for column in columns.used):
         names = [column.name or "(no name)" for column in columns.used if column.kind == kind]
-        lines.append(
-            f"{kind}: {', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}"
-        )
-    left_out = [column for column in columns.all if not column.used]
-    lines += [f"{column.name or '(no name)'}: {column.kind}, {column.note}" for column in left_out[:most]]
-    return lines + ([f"{len(left_out) - most:,} more are left out"] if len(left_out) > most else [])
+        lines.append(f"{kind}: {', '.join(names[:most])}{_and_more(names, most)}")
+    guessed = [column for column in columns.used if column.kind in {"number", "text"} and column.note]
+    for told in (guessed, [column for column in columns.all if not column.used]):
+        lines += [f"{column.name or '(no name)'}: {column.kind}, {column.note}" for column in told[:most]]
+        lines += [f"{len(told) - most:,} more such"] if len(told) > most else []
+    options = " ".join(f"--column {shlex.quote(column.said)}" for column in columns.all[:most])
+    return [*lines, f"to change it: {options}{_and_more(columns.all, most)}"]
+
+
+def _and_more(values: Sequence[object], most: int) -> str:
+    return f" and {len(values) - most:,} more" if len(values) > most else ""

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from unlabeled.arrays import FloatArray
-from unlabeled.tables import Columns, Labels, Table, TableError, encode, find_columns, find_labels
-from unlabeled.tables.labels import check_column
+from unlabeled.stages import stage
+from unlabeled.tables import Columns, FrameEncoder, Labels, Table, TableError, find_columns, find_labels
 
 
 @dataclass(frozen=True)
 class LearningTable:
-    """A table with labels, its columns, a fitted encoder, and the features (n_rows, n_features) it makes."""
+    """A table with labels, a fitted encoder of its columns, and the features (n_rows, n_features) it makes."""
 
     source: Table
     frame: pl.DataFrame
     labels: Labels
-    columns: Columns
-    encoder: Any
+    encoder: FrameEncoder
     features: FloatArray
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns are."""
+        return self.encoder.columns
 
     @property
     def y(self) -> np.ndarray:
@@ -39,7 +42,7 @@ class LearningTable:
     def describe(self) -> str:
         """What was read, in a line."""
         n_rows, n_columns = self.frame.shape
-        return f"{self.source.path}: {self.source.format.name}, {n_rows:,} rows, {n_columns:,} columns"
+        return f"{self.source.name}: {self.source.format.in_words}, {n_rows:,} rows, {n_columns:,} columns"
 
 
 def read_learning_table(
@@ -47,24 +50,22 @@ def read_learning_table(
     label: str,
     positive: str | None,
     *,
-    categories: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
-    drop: Sequence[str] = (),
+    kinds: Mapping[str, str],
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> LearningTable:
-    """Read a table and make features of its columns; the last three name columns, see `unlabeled fit --help`."""
-    table = Table.open(path)
+    """Read a table and make features of its columns; ``kinds`` and ``decimal`` are those of `find_columns`."""
+    table = Table.open(path, encoding=encoding)
     frame = table.read()
+    if label in table.header.renamed.values():
+        raise TableError(f"{table.name} has two columns called {label!r}. Rename the one that marks no positives.")
     labels = find_labels(frame, label, positive)
-    for name in (*categories, *identifiers, *drop):
-        check_column(name, frame.columns)
-    columns = find_columns(
-        frame.drop([label, *drop], strict=False),
-        categories=categories,
-        identifiers=identifiers,
-        first_line=table.first_line,
-    )
+    with stage("columns"):
+        columns = find_columns(frame.drop(label), kinds=kinds, decimal=decimal, first_line=table.first_line)
     if not columns.used:
         reasons = "; ".join(f"{column.name}: {column.note}" for column in columns.all[:5]) or "there is only the label"
-        raise TableError(f"No column of {path} says anything about its rows ({reasons}).")
-    encoder, features = encode(columns, frame)
-    return LearningTable(table, frame, labels, columns, encoder, features)
+        raise TableError(f"No column of {table.name} says anything about its rows ({reasons}).")
+    encoder = FrameEncoder(columns)
+    with stage("features"):
+        features = encoder.fit_transform(frame)
+    return LearningTable(table, frame, labels, encoder, features)

@@ -7,8 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
+from unlabeled.tables import KINDS
+
 TablePath = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather or LIBSVM; told by its content.")
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, Excel, Parquet, Feather, JSON lines or LIBSVM, compressed or not; told by its content. "
+        "- is the standard input.",
+    ),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `unlabeled fit` wrote.")]
 Label = Annotated[str, typer.Option(metavar="COLUMN", help="The column that marks the known positives.")]
@@ -16,15 +23,24 @@ Positive = Annotated[
     str | None,
     typer.Option(metavar="VALUE", help="The value that marks them. Default: the larger, true, yes, or the only one."),
 ]
-Category = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Take its values as categories. May be given again.")
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=KIND",
+        help=f"What a column is: {', '.join(KINDS)}. Numbers and dates may be written in some way: "
+        "'price=number:1.234,5', 'day=date:%d/%m/%Y'. May be given again.",
+    ),
 ]
-Identifier = Annotated[
-    list[str] | None, typer.Option("--id", metavar="COLUMN", help="It names rows: leave it out. May be given again.")
+Decimal = Annotated[
+    Literal[".", ","] | None,
+    typer.Option(metavar=".|,", help="The decimal mark, where a column leaves it open. Default: guessed and said."),
 ]
-Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. May be given again.")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="That of a text file, such as cp1252. Default: UTF-8, or guessed and said."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object; errors too.")]
 ScenarioName = Literal["single-sample", "case-control"]
 Scenario = Annotated[
     ScenarioName,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from unlabeled.stages import listening
+from unlabeled.stages import Listener, listening
 
 _KEY_WIDTH = 12
 
@@ -63,26 +63,37 @@ def collected_warnings() -> Iterator[list[str]]:
 
 
 @contextmanager
-def shown_stages() -> Iterator[None]:
-    """Show what a fit is doing, and how long already, on the error output if that is a terminal."""
+def shown_progress(doing: str) -> Iterator[Callable[[str], None]]:
+    """Show what a command is doing, and how long already, on the error output if that is a terminal.
+
+    Stages of reading and learning are shown as they come; the function says what else is to be shown.
+    """
     console = Console(stderr=True)
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Reading the table")
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as line:
+        task = line.add_task(doing)
 
-        def show(name: str, how_far: str, seconds: float | None) -> None:
-            if seconds is None:
-                bar.update(task, description=f"Learning: {name}{how_far and f', {how_far}'}")
+        def show(words: str) -> None:
+            line.update(task, description=escape(words))
 
-        with listening(show):
-            yield
+        with listening(_in_words(show)):
+            yield show
 
 
-@contextmanager
-def progress(what: str) -> Iterator[Any]:
-    """A function to call with the number of rows done; a bar on the error output if that is a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda n_rows: bar.advance(task, n_rows)
+def _in_words(show: Callable[[str], None]) -> Listener:
+    """A listener that says what was read and learned so far."""
+    read, n_done = "", 0
+
+    def listener(name: str, how_far: str, seconds: float | None) -> None:
+        nonlocal read, n_done
+        if name == "reading":
+            read = how_far or read
+            show(f"Reading{read and f': {read}'}")
+        elif seconds is not None:
+            n_done += 1
+        else:
+            so_far = f" from {read}" if read else ""
+            steps = f" ({n_done} steps done)" if n_done else ""
+            show(f"Learning{so_far}: {name}{how_far and f', {how_far}'}{steps}")
+
+    return listener

@@ -14,7 +14,7 @@ import typer
 
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
-from unlabeled.cli.output import progress, say, say_json, show_table
+from unlabeled.cli.output import say, say_json, show_table, shown_progress
 from unlabeled.files import written_whole
 from unlabeled.saving import ModelFileError, load
 from unlabeled.tables import Notices, Table, TableError, TableModel, rows_a_batch
@@ -36,6 +36,8 @@ def predict(
     ] = None,
     top: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the N largest margins, ranked.")] = None,
     new: Annotated[bool, typer.Option("--new", help="Leave out rows that the table itself labels positive.")] = False,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -44,7 +46,8 @@ def predict(
     Writes the row's number in the table, columns that name rows, the margin (score less threshold; above 0: flagged), a
     probability, whether it is flagged, and, if the table has the label column, whether it is a known positive: in the
     order of the table, or from the largest margin down with --top. The table is read in batches: its size does not
-    matter. Without --out the first are shown.
+    matter. Without --out the first are shown. A value that cannot be read is taken as missing, but a column with more
+    than one in ten of them stops it, and nothing is written.
 
     For example:
 
@@ -57,15 +60,19 @@ def predict(
         check_output(out, force=force, inputs=(model, table))
     if out is None:
         top = top or TOP_SHOWN
-    fitted = load_table_model(model)
-    source = Table.open(table)
-    if new and fitted.label not in source.names():
-        raise TableError(
-            f"{table} has no column {fitted.label!r}, so that --new cannot tell which rows are known. Leave --new out."
-        )
     summary = Summary()
-    with progress("rows") as advance:
-        batches = scored_batches(fitted, source, summary, advance)
+    with shown_progress("Loading the model") as show:
+        fitted = load_table_model(model).with_decimal(decimal)
+        source = Table.open(table, encoding=encoding)
+        if new and fitted.label not in source.names():
+            raise TableError(
+                f"{source.name} has no column {fitted.label!r}, so that --new cannot tell which rows are known. Leave "
+                "--new out."
+            )
+        summary.notes = source.notes
+        batches = scored_batches(
+            fitted, source, summary, lambda: show(f"Scored: {summary.n_rows:,} rows, {summary.n_flagged:,} flagged")
+        )
         if new:
             batches = (batch.filter(~pl.col("known")) for batch in batches)
         ranking = None
@@ -96,15 +103,19 @@ class Summary:
     n_rows: int = 0
     n_flagged: int = 0
     notices: Notices = field(default_factory=Notices)
+    notes: list[str] = field(default_factory=list)
 
 
 def scored_batches(
-    model: TableModel, table: Table, summary: Summary, advance: Callable[[int], object] = lambda _n: None
+    model: TableModel, table: Table, summary: Summary, on_batch: Callable[[], object] = lambda: None
 ) -> Iterator[pl.DataFrame]:
-    """Batches of row number, identifiers, margin, probability, flag and label, in the order of the table."""
+    """Batches of row number, identifiers, margin, probability, flag and label, in the order of the table.
+
+    A column of which too much cannot be read, so far, stops it.
+    """
     names = table.names()
     if not table.leaves_out_zeros:
-        model.columns.check_present(names, str(table.path))
+        model.columns.check_present(names, table.name)
     identifiers = [name for name in model.columns.identifiers if name in names]
     labels = [model.label] if model.label in names else []
     wanted = model.columns.names + identifiers + labels
@@ -116,7 +127,8 @@ def scored_batches(
         summary.n_rows += len(batch)
         summary.n_flagged += int(scores["flagged"].sum())
         summary.notices.add(notices)
-        advance(len(batch))
+        model.columns.check_readable(summary.notices, table.name)
+        on_batch()
         known = [is_labelled(batch[name], model.positive).alias("known").to_frame() for name in labels]
         yield pl.concat([rows.alias("row").to_frame(), batch.select(renamed), scores, *known], how="horizontal")
 
@@ -159,17 +171,29 @@ def _tell(
         answer["out"] = None if out is None else str(out)
         if out is None and ranking is not None:
             answer["top"] = ranking.to_dicts()
-        say_json(answer | {"unseen": summary.notices.unseen, "unreadable": summary.notices.unreadable})
+        notices = {"unseen": summary.notices.unseen, "unreadable": summary.notices.unreadable}
+        say_json(answer | notices | {"notes": summary.notes})
         return
     if out is None and ranking is not None:
         show_table(ranking.columns, [[_cell(value) for value in row] for row in ranking.iter_rows()])
+    if summary.notes:
+        say("Read", *summary.notes)
     say("Scored", f"{summary.n_rows:,} rows, {summary.n_flagged:,} of them flagged{_hits(summary, model)}")
     for name, count in summary.notices.unseen.items():
         say("Warning", f"{name}: {count:,} rows with a value that was not there when the model was fitted")
-    for name, count in summary.notices.unreadable.items():
-        say("Warning", f"{name}: {count:,} rows with a value that cannot be read; taken as missing")
+    for words in unreadable_in_words(summary.notices):
+        say("Warning", words)
     if out is not None:
         say("Written", str(out))
+
+
+def unreadable_in_words(notices: Notices) -> list[str]:
+    """A line for each column in which some values cannot be read."""
+    return [
+        f"{name}: {count:,} of {count + notices.read.get(name, 0):,} values cannot be read, such as "
+        f"{notices.examples[name]!r}; taken as missing"
+        for name, count in notices.unreadable.items()
+    ]
 
 
 def _hits(summary: Summary, model: TableModel) -> str:

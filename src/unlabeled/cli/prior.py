@@ -6,9 +6,10 @@ from dataclasses import asdict
 
 from unlabeled.cli import options
 from unlabeled.cli.learning_table import read_learning_table
-from unlabeled.cli.output import collected_warnings, progress, say, say_json, show_table
+from unlabeled.cli.output import collected_warnings, say, say_json, show_table, shown_progress
 from unlabeled.priors import compare_priors
 from unlabeled.priors.comparison import UPPER_BOUNDS
+from unlabeled.tables import parse_kinds
 
 
 def prior(
@@ -17,9 +18,9 @@ def prior(
     label: options.Label,
     positive: options.Positive = None,
     scenario: options.Scenario = "single-sample",
-    category: options.Category = None,
-    identifier: options.Identifier = None,
-    drop: options.Drop = None,
+    column: options.Column = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the share of positives by every method there is, and say whether they agree.
@@ -28,20 +29,23 @@ def prior(
 
         unlabeled prior customers.parquet --label fraud
     """
-    with collected_warnings() as warned:
+    with collected_warnings() as warned, shown_progress("Reading") as show:
         learning = read_learning_table(
-            table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
+            table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal, encoding=encoding
         )
-        with progress("estimating") as advance:
-            compared = compare_priors(
-                learning.features, learning.y, scenario=scenario, on_estimate=lambda _name: advance(1)
-            )
+        done: list[str] = []
+
+        def estimated(name: str) -> None:
+            done.append(name)
+            show(f"Estimating from {len(learning.frame):,} rows; done: {', '.join(done)}")
+
+        compared = compare_priors(learning.features, learning.y, scenario=scenario, on_estimate=estimated)
     found, failed, verdict = compared.estimates, compared.failures, compared.verdict
     if as_json:
         estimates = {name: asdict(estimate) for name, estimate in found.items()}
         say_json({"estimates": estimates, "failed": failed, "verdict": verdict, "warnings": warned})
         return
-    say("Read", learning.describe())
+    say("Read", learning.describe(), *learning.source.notes)
     least = learning.labelled_share if scenario == "single-sample" else 0.0
     say("Labels", f"{learning.labels.n_positive:,} positives: the prior is at least {least:.3f}")
     rows = [(name, f"{e.value:.3f}", f"{e.low:.3f} to {e.high:.3f}", _kind(name)) for name, e in found.items()]

@@ -40,6 +40,7 @@ def leave(command: str, code: int) -> NoReturn:
     """End the process: where nothing needs unwinding, without taking the libraries apart, which takes half a second."""
     if command in UNWOUND:
         sys.exit(code)
+    remove_unfinished()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # nobody may be listening any more
             stream.flush()

@@ -46,7 +46,9 @@ TRUSTED = frozenset(
         "unlabeled.scoring.scaling.Scaling",
         "unlabeled.scoring.smoothing.Round",
         "unlabeled.tables.columns.Columns",
+        "unlabeled.tables.encoding.FrameEncoder",
         "unlabeled.tables.model.TableModel",
+        "unlabeled.tables.texts.TextFeatures",
         _TREE_PREDICTOR,  # its content is checked by `check_trees`
     }
 )

@@ -1,28 +1,31 @@
 """Tables in files, and models of them: what the command line works on.
 
-A table is read by its content (CSV, TSV, Parquet, Feather, LIBSVM), each column is found to be a number, a date, a
-boolean, a category or nothing of use, and a scikit-learn pipeline that is stored with the model makes features of
-them. Needs polars: ``pip install 'unlabeled[cli]'``.
+A table is read by its content (CSV, Excel, Parquet, Feather, JSON lines, LIBSVM; compressed or not), each column is
+found to be a number, a date, a boolean, a category, free text or nothing of use, and a transformer that is stored with
+the model makes features of them. Needs polars: ``pip install 'unlabeled[cli]'``.
 """
 
-from unlabeled.tables.columns import Column, Columns, Notices, find_columns
-from unlabeled.tables.encoding import feature_columns
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.columns import Column, Columns, Notices
+from unlabeled.tables.encoding import FrameEncoder
+from unlabeled.tables.errors import TableError
+from unlabeled.tables.finding import find_columns
 from unlabeled.tables.labels import Labels, find_labels
-from unlabeled.tables.model import TableModel, encode
+from unlabeled.tables.model import TableModel
 from unlabeled.tables.reading import Table, rows_a_batch
+from unlabeled.tables.said import KINDS, parse_kinds
 
 __all__ = [
+    "KINDS",
     "Column",
     "Columns",
+    "FrameEncoder",
     "Labels",
     "Notices",
     "Table",
     "TableError",
     "TableModel",
-    "encode",
-    "feature_columns",
     "find_columns",
     "find_labels",
+    "parse_kinds",
     "rows_a_batch",
 ]

@@ -1,17 +1,15 @@
-"""What the columns of a table hold, and each of them as numbers.
+"""The columns of a table, and each of them as numbers.
 
-A column is a number, a date, a boolean or a category, or it is left out: constant, empty, an identifier, or of a type
-that is no value (lists and the like). Text is a number or a date if all of its values are. Words for "missing" are
+A column is a number, a date, a boolean, a category or free text, or it is left out: constant, empty, an identifier, or
+of a type that is no value (lists and the like). `unlabeled.tables.finding` finds out which. Words for "missing" are
 `MISSING_WORDS`, and infinity counts as missing too.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import warnings
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -19,29 +17,30 @@ import numpy as np
 import polars as pl
 
 from unlabeled.arrays import FloatArray
-from unlabeled.tables.dates import date_pattern, read_dates
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.dates import read_dates
+from unlabeled.tables.errors import TableError
+from unlabeled.tables.numbers import PLAIN, check_spelling, read_numbers
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
-#: Kinds that are turned into numbers; the others are left out.
-USED = ("number", "date", "boolean", "category")
-#: A column of words that differ in more than this share of the rows names the rows.
-_IDENTIFIER_SHARE = 0.5
-_FEWEST_IDENTIFIERS = 20
-_IDENTIFIER_NAME = re.compile(r"(?:^|[_\W])(?:id|key|no|nr|index|uuid|guid|row)$|[a-z](?:Id|ID|Key|No)$", re.IGNORECASE)
-#: Digits with decimal commas or thousands marks, between currencies or per cent signs; but no dashes or colons.
-_STRANGE_NUMBER = r"^\s*[-+]?[\p{Sc}]?\s*[-+]?\d[\d.,' \u{00a0}]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*$"
+#: Kinds that features are made of, in the order of their features; the others are left out.
+USED = ("number", "date", "boolean", "category", "text")
+#: Those with a scale, and those with a list of values.
+SCALED, LISTED = ("number", "date"), ("boolean", "category")
 _MICROSECONDS_A_DAY = 86_400e6
 _TRUE_WORDS, _FALSE_WORDS = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
-_TRUTH = ("false", "true")
-_NO_VALUE = "left out: no value in it"
 #: The number that stands for a category that was not in the table the model was fitted to.
 UNSEEN = -1.0
+#: A table with a larger share of values that cannot be read, in any column, is not what the model was fitted to.
+MOST_UNREADABLE = 0.1
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its kind, a word on why or how, the categories it has, and how its dates are written."""
+    """A column: its name, its kind, a word on why or how, the categories it has, and how its values are written.
+
+    ``pattern`` is the pattern of dates (``%d/%m/%Y``), or the spelling of numbers by an example (``1.234,5``); "" is
+    what computers write, and the one for columns that are typed.
+    """
 
     name: str
     kind: str
@@ -51,22 +50,50 @@ class Column:
 
     @property
     def used(self) -> bool:
-        """Whether it says anything about a row."""
+        """Whether features are made of it."""
         return self.kind in USED
+
+    @property
+    def said(self) -> str:
+        """What to say so that it is taken for just this: its name, ``=``, its kind, and how it is written."""
+        kind = self.kind if self.used or self.kind == "identifier" else "drop"
+        return f"{self.name}={kind}{self.pattern and f':{self.pattern}'}"
 
 
 @dataclass
 class Notices:
-    """What was strange in the rows that were encoded: counts by column."""
+    """What was strange in the rows that were encoded: counts by column, and a value that cannot be read."""
 
     unseen: dict[str, int] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Notices) -> None:
         """Count those of another batch too."""
-        for mine, theirs in ((self.unseen, other.unseen), (self.unreadable, other.unreadable)):
+        for mine, theirs in (
+            (self.unseen, other.unseen),
+            (self.unreadable, other.unreadable),
+            (self.read, other.read),
+        ):
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
+        self.examples = other.examples | self.examples
+
+    def unreadable_share(self, name: str) -> float:
+        """The share of the values of a column, missing ones aside, that cannot be read."""
+        bad = self.unreadable.get(name, 0)
+        return bad / max(bad + self.read.get(name, 0), 1)
+
+    def count_read(self, text: pl.Series, read: pl.Series) -> None:
+        """Count what was read of the text of a column, null where missing, and what was not."""
+        n_read = len(read) - read.null_count()
+        self.read[text.name] = n_read
+        n_bad = len(text) - text.null_count() - n_read
+        if n_bad > 0:
+            self.unreadable[text.name] = n_bad
+            place = int((text.is_not_null() & read.is_null()).arg_true()[0])
+            self.examples[text.name] = str(text[place])
 
 
 @dataclass(frozen=True)
@@ -84,13 +111,23 @@ class Columns:
 
     @property
     def used(self) -> tuple[Column, ...]:
-        """Those that are turned into numbers: numbers and dates first, then those with categories."""
-        return tuple(sorted((column for column in self.all if column.used), key=lambda column: bool(column.categories)))
+        """Those that features are made of: numbers and dates first, then those with categories, then texts."""
+        return tuple(column for kinds in (SCALED, LISTED, ("text",)) for column in self.all if column.kind in kinds)
+
+    @property
+    def coded(self) -> tuple[Column, ...]:
+        """Those of the used columns that are turned into one number each: all but the texts."""
+        return tuple(column for column in self.used if column.kind != "text")
+
+    @property
+    def texts(self) -> tuple[Column, ...]:
+        """Those of the used columns that are free text."""
+        return tuple(column for column in self.all if column.kind == "text")
 
     @property
     def n_with_scale(self) -> int:
         """How many of the used columns, from the first, are numbers or dates."""
-        return sum(not column.categories for column in self.used)
+        return sum(column.kind in SCALED for column in self.all)
 
     @property
     def names(self) -> list[str]:
@@ -103,8 +140,14 @@ class Columns:
         return [column.name for column in self.all if column.kind == "identifier"]
 
     def places(self, *kinds: str) -> list[int]:
-        """Where the used columns of some kinds are in the matrix."""
-        return [place for place, column in enumerate(self.used) if column.kind in kinds]
+        """Where the columns of some kinds are in the matrix."""
+        return [place for place, column in enumerate(self.coded) if column.kind in kinds]
+
+    def with_decimal(self, mark: str) -> Columns:
+        """The same columns in a table that writes decimals with another mark, "." or ","."""
+        pattern = check_spelling(mark)
+        columns = (replace(column, pattern=pattern) if column.kind == "number" else column for column in self.all)
+        return Columns(tuple(columns))
 
     def check_present(self, names: Collection[str], where: str) -> None:
         """Refuse a table that lacks columns."""
@@ -116,183 +159,105 @@ class Columns:
                 f"{where} lacks {len(lacking)} of the {len(self.names)} columns that the model was fitted to: {shown}."
             )
 
+    def check_readable(self, notices: Notices, where: str) -> None:
+        """Refuse a table that has a column with too many values that cannot be read (`MOST_UNREADABLE`)."""
+        for name, n_bad in notices.unreadable.items():
+            if notices.unreadable_share(name) > MOST_UNREADABLE:
+                n_values = n_bad + notices.read.get(name, 0)
+                column = next(column for column in self.all if column.name == name)
+                raise TableError(
+                    f"{where}: {n_bad:,} of the first {n_values:,} values of column {name!r} cannot be read, such as "
+                    f"{notices.examples[name]!r}. {_how_written(column)} A few such values are taken as missing, but "
+                    f"not more than {MOST_UNREADABLE:.0%}."
+                )
+
     def matrix(self, frame: pl.DataFrame) -> tuple[FloatArray, Notices]:
-        """The used columns as numbers (n_rows, n_used), NaN where missing, and what was strange in them.
+        """The used columns but for texts as numbers (n_rows, n_coded), NaN where missing, and what was strange in them.
 
         Dates are days since 1970, categories their number in the list of the column.
         """
-        frame = _categories_as_text(frame)
-        matrix = np.empty((len(frame), len(self.used)))
+        frame = categories_as_text(frame)
+        coded = self.coded
+        matrix = np.empty((len(frame), len(coded)))
         notices = Notices()
-        numbers = [column.name for column in self.used if column.kind == "number"]
+        numbers = [column for column in coded if column.kind == "number"]
         matrix[:, self.places("number")] = _numbers(frame, numbers, notices)
-        for place, column in enumerate(self.used):
+        for place, column in enumerate(coded):
             if column.kind != "number":
                 matrix[:, place] = _codes_or_days(frame[column.name], column, notices)
         return matrix, notices
 
-
-def find_columns(
-    frame: pl.DataFrame, *, categories: Collection[str] = (), identifiers: Collection[str] = (), first_line: int = 1
-) -> Columns:
-    """Find out what each column of a table holds.
-
-    ``categories`` and ``identifiers`` name columns that are to be taken as such. ``first_line`` is the number of the
-    first row, for messages.
-    """
-    categories = {*categories, *_typed_categories(frame)}
-    frame = _categories_as_text(frame)
-    open_to_question = [name for name in frame.columns if name not in {*categories, *identifiers}]
-    numbers = _surely_numbers(frame.select(open_to_question))
-    found = []
-    for values in frame.iter_columns():
-        if values.name in identifiers:
-            found.append(Column(values.name, "identifier", "as you said"))
-        elif values.name in numbers:
-            found.append(_number(values.name, numbers[values.name]))
-        else:
-            found.append(_find_column(values, as_category=values.name in categories, first_line=first_line))
-    return Columns(tuple(found))
+    def words(self, frame: pl.DataFrame) -> list[list[str]]:
+        """The texts of a table, column by column, "" where missing."""
+        frame = categories_as_text(frame)
+        return [present_text(frame[column.name]).fill_null("").to_list() for column in self.texts]
 
 
-def _typed_categories(frame: pl.DataFrame) -> list[str]:
+def typed_categories(frame: pl.DataFrame) -> list[str]:
     """Columns that are categories by their type, even if the values look like numbers."""
     return [name for name, dtype in frame.schema.items() if dtype in (pl.Categorical, pl.Enum)]
 
 
-def _categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(_typed_categories(frame)).cast(pl.String))
+def categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with categories by type as text."""
+    return frame.with_columns(pl.col(typed_categories(frame)).cast(pl.String))
 
 
-def _surely_numbers(frame: pl.DataFrame) -> dict[str, FloatArray]:
-    """Columns of numbers, and text columns whose every value is a number; all at once, for there may be thousands."""
-    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    read = _read_numbers(frame, texts)
-    typed = frame.select(name for name, dtype in frame.schema.items() if dtype.is_numeric()).cast(pl.Float64)
-    nothing_lost = [name for name in texts if read[name].null_count() == frame[name].null_count() < len(frame)]
-    return {values.name: values.to_numpy() for part in (typed, read.select(nothing_lost)) for values in part}
-
-
-def _read_numbers(frame: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
-    """Text columns as numbers, null where they are none."""
-    return frame.select(pl.col(texts).str.strip_chars().cast(pl.Float64, strict=False))
-
-
-def _find_column(values: pl.Series, *, as_category: bool, first_line: int) -> Column:
-    name, dtype = values.name, values.dtype
-    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-        return Column(name, "no value", f"left out: it holds {dtype}")
-    present = _present(values)
-    n_different = present.n_unique()
-    if n_different == 0:
-        return Column(name, "empty", _NO_VALUE)
-    if n_different == 1 and len(present) == len(values):
-        return Column(name, "constant", f"left out: always {present[0]!r}")
-    if as_category:
-        return _category(name, present, n_different)
-    if dtype == pl.Boolean or dtype.is_temporal():
-        return Column(name, "boolean", categories=_TRUTH) if dtype == pl.Boolean else Column(name, "date")
-    return _text(present.cast(pl.String), n_different, values, first_line)
-
-
-def _present(values: pl.Series) -> pl.Series:
-    """The values that are not missing."""
-    if values.dtype == pl.String:
-        values = values.to_frame().select(_without_missing(values.name)).to_series()
-    values = values.drop_nulls()
-    return values.filter(values.is_finite()) if values.dtype.is_float() else values
-
-
-def _number(name: str, values: FloatArray) -> Column:
-    finite = values[np.isfinite(values)]
-    if len(finite) == 0:
-        return Column(name, "empty", _NO_VALUE)
-    low, high = finite.min(), finite.max()
-    if low == high and len(finite) == len(values):
-        return Column(name, "constant", f"left out: always {low:g}")
-    may_count = len(finite) == len(values) >= _FEWEST_IDENTIFIERS and (finite % 1 == 0).all()
-    names_rows = may_count and (high - low + 1 == len(values) or _IDENTIFIER_NAME.search(name))
-    if names_rows and len(np.unique(values)) == len(values):
-        return Column(name, "identifier", "left out: a different whole number in every row")
-    return Column(name, "number")
-
-
-def _text(present: pl.Series, n_different: int, values: pl.Series, first_line: int) -> Column:
-    """A text column is what all of its values are; numbers with a few words between them are an error."""
-    numbers = present.str.strip_chars().cast(pl.Float64, strict=False)
-    n_numbers = int(numbers.is_not_null().sum())
-    if n_numbers == len(present):
-        return _number(values.name, _read_numbers(values.to_frame(), [values.name]).to_series().to_numpy())
-    if n_numbers > len(present) / 2:
-        _refuse_mixture(values, first_line)
-    if set(present.str.to_lowercase().unique()) <= {"true", "false"}:
-        return Column(values.name, "boolean", categories=_TRUTH)
-    if pattern := date_pattern(present):
-        return Column(values.name, "date", pattern=pattern)
-    return _category(values.name, present, n_different)
-
-
-def _category(name: str, present: pl.Series, n_different: int) -> Column:
-    if n_different > max(_IDENTIFIER_SHARE * len(present), _FEWEST_IDENTIFIERS):
-        _warn_of_strange_numbers(name, present)
-        return Column(name, "identifier", f"left out: {n_different:,} different values in {len(present):,} rows")
-    categories = tuple(sorted(present.cast(pl.String).unique().to_list()))
-    return Column(name, "category", f"{n_different} different values", categories)
-
-
-def _warn_of_strange_numbers(name: str, present: pl.Series) -> None:
-    """Say that a column that is about to be left out looks like numbers, such as 1.234,50 or $1,234.50."""
-    if present.cast(pl.String).str.contains(_STRANGE_NUMBER).all():
-        warnings.warn(
-            f"Column {name!r} is left out: its values, such as {present[0]!r}, are not written as numbers. If they are "
-            "numbers, write them as 1234.50 in the table.",
-            stacklevel=2,
-        )
-
-
-def _refuse_mixture(values: pl.Series, first_line: int) -> None:
-    numbers = values.to_frame().select(_without_missing(values.name).str.strip_chars().cast(pl.Float64, strict=False))
-    words = values.to_frame().select(_without_missing(values.name)).to_series()
-    row = int((words.is_not_null() & numbers.to_series().is_null()).arg_true()[0])
-    word = "line" if first_line > 1 else "row"
-    raise TableError(
-        f"Column {values.name!r} mixes numbers and words: {words[row]!r} on {word} {row + first_line}. Correct it, "
-        f"leave it empty if it means missing, or say that its values are categories (--category {values.name!r})."
-    )
-
-
-def _without_missing(name: str) -> pl.Expr:
+def without_missing(name: str) -> pl.Expr:
     """A text column, null where it says that it is missing."""
     text = pl.col(name)
     return pl.when(text.str.strip_chars().is_in(MISSING_WORDS)).then(None).otherwise(text).alias(name)
 
 
-def _numbers(frame: pl.DataFrame, names: list[str], notices: Notices) -> FloatArray:
-    """Number columns as they are in this table, typed or text, NaN where missing or infinite; (n_rows, n_names)."""
-    schema = frame.schema  # asked once: it is made anew each time
-    texts = [name for name in names if schema[name] == pl.String]
-    read = _read_numbers(frame, texts)
-    for name in texts:
-        if read[name].null_count() > frame[name].null_count():
-            n_present = len(_present(frame[name]))
-            _count(notices.unreadable, name, n_present - int(read[name].is_not_null().sum()))
-    typed = frame.select(name for name in names if schema[name] != pl.String).cast(pl.Float64, strict=False)
-    if not names:
+def present_text(values: pl.Series) -> pl.Series:
+    """A column as text, null where it is missing or says so."""
+    return values.cast(pl.String, strict=False).to_frame().select(without_missing(values.name)).to_series()
+
+
+def nearest_first(name: str, names: Iterable[str]) -> list[str]:
+    """Names in the order of their likeness to one that was not found."""
+    return sorted(names, key=lambda other: -SequenceMatcher(None, name.lower(), other.lower()).ratio())
+
+
+def _numbers(frame: pl.DataFrame, columns: list[Column], notices: Notices) -> FloatArray:
+    """Number columns as they are in this table, typed or text, NaN where missing or infinite; (n_rows, n_columns)."""
+    if not columns:
         return np.empty((len(frame), 0))
-    numbers = pl.concat([typed, read], how="horizontal").select(names).to_numpy()
-    return np.where(np.isfinite(numbers), numbers, np.nan)
+    schema = frame.schema  # asked once: it is made anew each time
+    as_text = [column for column in columns if schema[column.name] == pl.String]
+    spelled = [read_numbers(pl.col(column.name), column.pattern or PLAIN) for column in as_text]
+    read = frame.select(spelled) if spelled else pl.DataFrame()
+    for name in read.columns:
+        is_whole = read[name].null_count() == frame[name].null_count()  # as most are: no need to look for words
+        notices.count_read(frame[name] if is_whole else present_text(frame[name]), read[name])
+    typed = [_typed_number(frame[c.name], notices) for c in columns if schema[c.name] != pl.String]
+    numbers = pl.concat([pl.DataFrame(typed), read], how="horizontal").select(column.name for column in columns)
+    matrix = numbers.to_numpy()
+    return np.where(np.isfinite(matrix), matrix, np.nan)
+
+
+def _typed_number(values: pl.Series, notices: Notices) -> pl.Series:
+    """A typed column as numbers; a date or a list is none, whatever it is made of inside."""
+    if values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null):
+        return values.cast(pl.Float64, strict=False)
+    numbers = pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
+    notices.count_read(values, numbers)
+    return numbers
 
 
 def _codes_or_days(values: pl.Series, column: Column, notices: Notices) -> FloatArray:
     """A category, boolean or date column as numbers, NaN where missing."""
     if values.dtype == pl.String:
-        values = values.to_frame().select(_without_missing(values.name)).to_series()
+        values = present_text(values)
     if column.kind == "date":
         numbers = _days(values, column)
-        _count(notices.unreadable, column.name, numbers.null_count() - values.null_count())
-    else:
-        numbers = _codes(values, column)
-        _count(notices.unseen, column.name, int((numbers == UNSEEN).sum()))
+        notices.count_read(values, numbers)
+        return numbers.to_numpy().astype(np.float64)
+    numbers = _codes(values, column)
+    if column.kind == "boolean":
+        notices.count_read(values, numbers.set(numbers == UNSEEN, None))
+    elif n_unseen := int((numbers == UNSEEN).sum()):
+        notices.unseen[column.name] = n_unseen
     return numbers.to_numpy().astype(np.float64)
 
 
@@ -300,27 +265,30 @@ def _codes(values: pl.Series, column: Column) -> pl.Series:
     text = values.cast(pl.String, strict=False)
     codes = {category: float(code) for code, category in enumerate(column.categories)}
     if column.kind == "boolean":
-        text = text.str.to_lowercase()
+        text = text.str.strip_chars().str.to_lowercase()
         codes = dict.fromkeys(_FALSE_WORDS, 0.0) | dict.fromkeys(_TRUE_WORDS, 1.0)
     found = text.replace_strict(list(codes), list(codes.values()), default=UNSEEN, return_dtype=pl.Float64)
     return found.set(text.is_null(), None)
 
 
 def _days(values: pl.Series, column: Column) -> pl.Series:
-    if values.dtype.is_numeric():
-        return values.cast(pl.Float64)
+    if values.dtype.is_numeric():  # days written as 20241231, if the pattern says so
+        values = values.cast(pl.Int64, strict=False).cast(pl.String)
     if values.dtype in (pl.Time, pl.Duration):
         return values.cast(pl.Int64).cast(pl.Float64)
     if values.dtype == pl.String:
         values = read_dates(values, column.pattern)
-    return values.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64) / _MICROSECONDS_A_DAY
+    return values.cast(pl.Datetime("us"), strict=False).dt.epoch("us").cast(pl.Float64) / _MICROSECONDS_A_DAY
 
 
-def _count(counts: dict[str, int], name: str, number: int) -> None:
-    if number:
-        counts[name] = number
-
-
-def nearest_first(name: str, names: Iterable[str]) -> list[str]:
-    """Names in the order of their likeness to one that was not found."""
-    return sorted(names, key=lambda other: -SequenceMatcher(None, name.lower(), other.lower()).ratio())
+def _how_written(column: Column) -> str:
+    """How values are to be written that the model can read, and what to do."""
+    if column.kind == "number":
+        other = "," if (column.pattern or PLAIN)[-2] == "." else "."
+        return (
+            f"The model reads numbers written as {column.pattern or PLAIN}: write them so, or say how this table does "
+            f"(--decimal {other!r})."
+        )
+    if column.kind == "date":
+        return f"The model reads dates written as {column.pattern or '%Y-%m-%d'}: write them so."
+    return "The model reads true and false, yes and no, 1 and 0: write them so."

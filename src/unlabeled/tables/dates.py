@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 
 import polars as pl
 
-_ISO = "%Y-%m-%d"
-_CERTAIN = (
-    _ISO,
+#: The standard for dates leaves no doubt, so that with or without a time are read alike.
+_ISO = (
+    "%Y-%m-%d",
     "%Y-%m-%d %H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f",
     "%Y-%m-%dT%H:%M:%S%.f%#z",
     "%Y-%m-%d %H:%M",
+)
+_CERTAIN = (
+    *_ISO,
     "%Y/%m/%d",
     "%d.%m.%Y",
     "%d.%m.%Y %H:%M",
@@ -53,8 +57,16 @@ def date_pattern(present: pl.Series) -> str:
 
 def read_dates(text: pl.Series, pattern: str) -> pl.Series:
     """Text as dates with time, null where it is not written that way."""
-    dates = text.str.strip_chars().str.to_datetime(pattern or _ISO, strict=False)
+    text = text.str.strip_chars()
+    dates = _read(text, pattern or _ISO[0])
+    for other in _ISO if pattern in ("", *_ISO) and dates.null_count() > text.null_count() else ():
+        dates = dates.zip_with(dates.is_not_null(), _read(text, other))
     return dates.set((dates.dt.year() < _FIRST_YEAR).fill_null(value=False), None)
+
+
+def _read(text: pl.Series, pattern: str) -> pl.Series:
+    dates = text.str.to_datetime(pattern, strict=False)
+    return dates.dt.convert_time_zone("UTC").dt.replace_time_zone(None).dt.cast_time_unit("us")
 
 
 def _fits(present: pl.Series, pattern: str) -> bool:
@@ -72,7 +84,7 @@ def _warn_if_it_matters(present: pl.Series, pattern: str) -> None:
     place = int((by_month != by_day).arg_true()[0])
     warnings.warn(
         f"Column {present.name!r}: no date says whether the month or the day is first. They are read month first, "
-        f"{present[place].strip()!r} as {by_month[place]:%Y-%m-%d}. If that is wrong, write dates in the table as "
-        f"{by_day[place]:%Y-%m-%d}.",
+        f"{present[place].strip()!r} as {by_month[place]:%Y-%m-%d}. If that is wrong: --column "
+        f"{shlex.quote(f'{present.name}=date:{_day_first(pattern)}')}.",
         stacklevel=2,
     )

@@ -1,9 +1,10 @@
-"""A model of a table: what its columns are, and the pipeline that scores its rows."""
+"""A model of a table: the pipeline that scores its rows, and how its labels were read."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -11,17 +12,16 @@ from sklearn.pipeline import Pipeline
 
 from unlabeled.arrays import FloatArray
 from unlabeled.tables.columns import Columns, Notices
-from unlabeled.tables.encoding import make_encoder
+from unlabeled.tables.encoding import FrameEncoder
 
 
 @dataclass
 class TableModel:
-    """Columns, the fitted pipeline (encoder, classifier), and how labels were read.
+    """The fitted pipeline (`FrameEncoder`, classifier), and how labels were read.
 
     ``facts`` is what was estimated when it was fitted, for people to read.
     """
 
-    columns: Columns
     pipeline: Pipeline
     label: str
     positive: str
@@ -34,14 +34,31 @@ class TableModel:
         vars(self).update(state, facts=json.loads(state["facts"]))
 
     @property
+    def encoder(self) -> FrameEncoder:
+        """The first step of the pipeline, which makes features of a table."""
+        return self.pipeline[0]
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns of the table are."""
+        return self.encoder.columns
+
+    @property
     def classifier(self) -> Any:
         """The last step of the pipeline."""
         return self.pipeline[-1]
 
+    def with_decimal(self, mark: str | None) -> TableModel:
+        """The same model for tables that write decimals with another mark, "." or ","."""
+        if mark is None:
+            return self
+        encoder = copy(self.encoder)
+        encoder.columns = self.columns.with_decimal(mark)
+        return replace(self, pipeline=Pipeline([("columns", encoder), *self.pipeline.steps[1:]]))
+
     def features(self, frame: pl.DataFrame) -> tuple[FloatArray, Notices]:
-        """The rows of a table as the classifier sees them."""
-        matrix, notices = self.columns.matrix(frame)
-        return self.pipeline[:-1].transform(matrix), notices
+        """The rows of a table as the classifier sees them, and what was strange in them."""
+        return self.encoder.encode(frame)
 
     def decide(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Notices]:
         """Margin (score less threshold), probability and decision of each row, and what was strange in the table."""
@@ -56,10 +73,3 @@ def _decide(classifier: Any, features: FloatArray) -> tuple[FloatArray, FloatArr
         return classifier.decision_function(features), classifier.predict_proba(features)[:, 1]
     scores = classifier.score_samples(features)
     return scores - classifier.threshold_, classifier.probability_of_scores(scores)[:, 1]
-
-
-def encode(columns: Columns, frame: pl.DataFrame) -> tuple[Any, FloatArray]:
-    """A fitted encoder for a table, and the features it makes of it."""
-    matrix, _ = columns.matrix(frame)
-    encoder = make_encoder(columns)
-    return encoder, encoder.fit_transform(matrix)

@@ -1,48 +1,82 @@
 """Tables from files, whole or in batches, through polars.
 
 Text formats come as text: what a column holds is decided by all of its values (`unlabeled.tables.columns`), not by the
-first hundred.
+first hundred. A file that polars cannot read as it is (from the standard input, in another encoding, or compressed in
+a way that it does not know) is read from a temporary copy.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from io import BytesIO
-from itertools import islice
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import numpy as np
 import polars as pl
-from sklearn.datasets import load_svmlight_file
 
-from unlabeled.tables.broken_lines import find_broken_line
-from unlabeled.tables.formats import Format, TableError, find_format
+from unlabeled.files import Spool
+from unlabeled.stages import stage, tell
+from unlabeled.tables.broken_lines import find_broken_line, find_broken_object, first_record
+from unlabeled.tables.compressed import opened, pieces
+from unlabeled.tables.encodings import UTF_8, as_utf_8
+from unlabeled.tables.errors import TableError
+from unlabeled.tables.feather import feather_chunks
+from unlabeled.tables.formats import Format, find_format
+from unlabeled.tables.headers import Header, unique_header
+from unlabeled.tables.libsvm import LIBSVM_LABEL, libsvm_batches, libsvm_columns
+from unlabeled.tables.spreadsheets import read_sheet
 
-#: What LIBSVM's first field is called.
-LIBSVM_LABEL = "label"
+#: The name of the standard input, for a table.
+STANDARD_INPUT = "-"
+#: Compressions that polars unpacks while it reads a CSV.
+_UNPACKED_BY_POLARS = ("", "gzip", "zstd")
 #: Batches of Parquet that are read at once. Each reading looks through its row group: fewer readings, less time.
 _BATCHES_A_SLICE = 4
+_ROWS_A_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table in a file: nothing is read but its head."""
+    """A table in a file: nothing is read but its head.
+
+    ``source`` is the file that is read, of the format ``format``: ``path`` itself or a copy, which ``copies`` keep.
+    """
 
     path: Path
     format: Format
+    source: Path
+    encoding_is_guess: bool = False
+    copies: tuple[Spool, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
-    def open(cls, path: str | Path) -> Table:
-        """Find out what a file is."""
-        return cls(Path(path), find_format(Path(path)))
+    def open(cls, path: str | Path, *, encoding: str | None = None) -> Table:
+        """Find out what a file is; ``-`` is the standard input, ``encoding`` that of its text instead of a guess."""
+        path, source, copies = Path(path), Path(path), []
+        if str(path) == STANDARD_INPUT:
+            with stage("reading"):
+                copies.append(Spool(pieces(sys.stdin.buffer)))
+            source = copies[0].path
+        name = _called(path)
+        form = find_format(source, encoding, name)
+        if not _polars_can_read(form):
+            with stage("reading"):
+                copies.append(_plain_copy(source, form, name))
+            source = copies[-1].path
+        return cls(path, form, source, encoding is None, tuple(copies))
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return _called(self.path)
 
     @property
     def first_line(self) -> int:
         """The line of the file that the first row is on, or 1 for formats without lines."""
-        return 2 if self.format.kind == "csv" else 1
+        return 2 if self.format.kind in {"csv", "excel"} else 1
 
     @property
     def leaves_out_zeros(self) -> bool:
@@ -52,7 +86,24 @@ class Table:
     @property
     def reads_all_columns(self) -> bool:
         """Whether unwanted columns are read too: of CSV, where polars overlooks broken lines if it leaves any out."""
-        return self.format.kind == "csv"
+        return self.format.kind in {"csv", "excel"}
+
+    @cached_property
+    def header(self) -> Header:
+        """The names of the columns of a CSV or a sheet, and which had to be renamed; empty for other formats."""
+        if self.format.kind == "excel":
+            return self._sheet[1]
+        return unique_header(first_record(self.source, self.format.separator) if self.format.kind == "csv" else [])
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed or changed to read it, for people to know."""
+        notes = list(self.header.notes)
+        if self.encoding_is_guess and self.format.encoding != UTF_8:
+            notes.append(f"The text is not UTF-8; it is read as {self.format.encoding}. If that is wrong: --encoding.")
+        if self.format.kind == "excel" and len(sheets := self._sheet[2]) > 1:
+            notes.append(f"Only the first of {len(sheets)} sheets is read, {sheets[0]!r}.")
+        return notes
 
     def names(self) -> list[str]:
         """The names of its columns; of LIBSVM, that of the label alone."""
@@ -63,13 +114,16 @@ class Table:
 
     def read(self) -> pl.DataFrame:
         """All of it."""
-        if self.leaves_out_zeros:
-            return pl.concat(self._libsvm_batches(1 << 16), how="diagonal").fill_null(0.0)
-        with self._explained():
-            frame = self._scan().collect(engine="streaming")
-        if self._may_have_short_lines(frame):
-            self._refuse_short_lines()
-            frame = _without_empty_rows(frame)
+        with stage("reading"):
+            if self.leaves_out_zeros:
+                batches = _counted(libsvm_batches(self.source, _ROWS_A_CHUNK, self.name))
+                return pl.concat(batches, how="diagonal").fill_null(0.0)
+            with self._explained():
+                chunks = list(_counted(self._chunks(None, _ROWS_A_CHUNK)))
+                frame = pl.concat(chunks) if chunks else self._scan().head(0).collect()
+            if self._may_have_short_lines(frame):
+                self._refuse_short_lines()
+                frame = _without_empty_rows(frame)
         if frame.is_empty():
             self._refuse_no_rows()
         return frame
@@ -77,7 +131,7 @@ class Table:
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Some columns of it, ``n_rows`` rows at a time, in order; only a few batches are in memory at once."""
         if self.leaves_out_zeros:
-            yield from self._libsvm_columns(names, n_rows)
+            yield from libsvm_columns(self.source, names, n_rows, self.name)
             return
         with self._explained():
             is_empty = True
@@ -88,10 +142,13 @@ class Table:
         if is_empty:
             self._refuse_no_rows()
 
-    def _chunks(self, names: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """The table in pieces of some batches each."""
-        scan = self._scan() if self.reads_all_columns else self._scan().select(names)
-        if self.format.kind != "parquet":
+    def _chunks(self, names: Sequence[str] | None, n_rows: int) -> Iterator[pl.DataFrame]:
+        """The table in pieces of some batches each; all of its columns without ``names``."""
+        if self.format.kind == "feather":
+            yield from (chunk for chunk in feather_chunks(self.source, names, n_rows) if len(chunk))
+            return
+        scan = self._scan() if self.reads_all_columns or names is None else self._scan().select(names)
+        if self.format.kind != "parquet" or names is None:
             yield from (chunk for chunk in scan.collect_batches(chunk_size=n_rows, maintain_order=True) if len(chunk))
             return
         # Batches of polars are as large as the row groups of the file, which may be all of it; slices are not.
@@ -113,7 +170,7 @@ class Table:
 
     def row(self, number: int, names: Sequence[str]) -> pl.DataFrame | None:
         """Some columns of one row, counted from 1, or None where there is no such row."""
-        if not self.leaves_out_zeros:
+        if self.format.kind not in {"libsvm", "feather"}:
             with self._explained():
                 scan = _without_empty_rows(self._scan()) if self.format.kind == "csv" else self._scan()
                 found = scan.select(names).slice(number - 1, 1).collect(engine="streaming")
@@ -126,11 +183,27 @@ class Table:
         return None
 
     def _scan(self) -> pl.LazyFrame:
-        if self.format.kind == "parquet":
-            return pl.scan_parquet(self.path, glob=False)
-        if self.format.kind == "feather":
-            return pl.scan_ipc(self.path, glob=False)
-        return pl.scan_csv(self.path, separator=self.format.separator, infer_schema=False, glob=False)
+        kind = self.format.kind
+        if kind == "parquet":
+            return pl.scan_parquet(self.source, glob=False)
+        if kind == "feather":
+            return pl.scan_ipc(self.source, glob=False)
+        if kind == "excel":
+            return self._sheet[0].lazy()
+        if kind == "jsonl":
+            return pl.scan_ndjson(self.source, schema=self._json_schema)
+        names = list(self.header.names) if self.header.renamed else None
+        options = {"separator": self.format.separator, "infer_schema": False, "glob": False, "new_columns": names}
+        return pl.scan_csv(self.source, **options)  # type: ignore[arg-type]
+
+    @cached_property
+    def _sheet(self) -> tuple[pl.DataFrame, Header, list[str]]:
+        return read_sheet(self.source, self.name)
+
+    @cached_property
+    def _json_schema(self) -> pl.Schema:
+        """The types of JSON values, by all lines."""
+        return pl.scan_ndjson(self.source, infer_schema_length=None).collect_schema()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -138,44 +211,56 @@ class Table:
         try:
             yield
         except pl.exceptions.DuplicateError as error:
-            raise TableError(f"{self.path} has two columns of one name: {error}.") from error
+            raise TableError(f"{self.name} has two columns of one name: {error}. Rename one of them.") from error
         except (pl.exceptions.PolarsError, OSError) as error:
             if isinstance(error, PermissionError):
                 raise
-            found = find_broken_line(self.path, self.format.separator) if self.format.kind == "csv" else None
-            what = found or f"{' '.join(str(error).split())[:200]}"
-            raise TableError(f"{self.path} cannot be read as {self.format.name}: {what}.") from error
+            what = self._find_broken_line() or f"{' '.join(str(error).split())[:200]}"
+            raise TableError(f"{self.name} cannot be read as {self.format.name}: {what}.") from error
+
+    def _find_broken_line(self) -> str | None:
+        if self.format.kind == "csv":
+            return find_broken_line(self.source, self.format.separator)
+        return find_broken_object(self.source) if self.format.kind == "jsonl" else None
 
     def _may_have_short_lines(self, frame: pl.DataFrame) -> bool:
         """Whether lines may have too few fields: polars fills them up, so that their last column is empty."""
         return self.format.kind == "csv" and frame[frame.columns[-1]].null_count() > 0
 
     def _refuse_short_lines(self) -> None:
-        found = find_broken_line(self.path, self.format.separator)
+        found = find_broken_line(self.source, self.format.separator)
         if found:
-            raise TableError(f"{self.path} cannot be read as {self.format.name}: {found}.")
+            raise TableError(f"{self.name} cannot be read as {self.format.name}: {found}.")
 
     def _refuse_no_rows(self) -> NoReturn:
-        raise TableError(f"{self.path} has column names and no rows.")
+        raise TableError(f"{self.name} has column names and no rows.")
 
-    def _libsvm_batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Rows of a LIBSVM file; columns are called by their index in the file."""
-        with self.path.open("rb") as file:
-            n_before = 0
-            while lines := list(islice(file, n_rows)):
-                try:
-                    sparse, labels = load_svmlight_file(BytesIO(b"".join(lines)), zero_based=True)
-                except ValueError as error:
-                    place = f"lines {n_before + 1} to {n_before + len(lines)}"
-                    raise TableError(f"{self.path} cannot be read as LIBSVM: {place}: {error}.") from error
-                n_before += len(lines)
-                values = {str(j): column for j, column in enumerate(sparse.toarray().T) if j > 0 or column.any()}
-                yield pl.DataFrame({LIBSVM_LABEL: labels} | values)
 
-    def _libsvm_columns(self, names: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        for batch in self._libsvm_batches(n_rows):
-            absent = [name for name in names if name not in batch.columns]  # LIBSVM leaves zeros out
-            yield batch.with_columns(pl.lit(0.0).alias(name) for name in absent).select(names)
+def _called(path: Path) -> str:
+    return "the standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def _polars_can_read(form: Format) -> bool:
+    """Whether polars can read a file as it is."""
+    unpacks = _UNPACKED_BY_POLARS if form.kind == "csv" else ("",)
+    return form.encoding == UTF_8 and form.compression in unpacks
+
+
+def _plain_copy(path: Path, form: Format, name: str) -> Spool:
+    """A copy of a file, unpacked and in UTF-8."""
+    with opened(path, form.compression, name) as file:
+        if form.encoding == UTF_8:
+            return Spool(pieces(file))
+        return Spool(as_utf_8(pieces(file), form.encoding, name))
+
+
+def _counted(chunks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Tell how many rows are read while they are."""
+    n_rows = 0
+    for chunk in chunks:
+        n_rows += len(chunk)
+        tell("reading", f"{n_rows:,} rows")
+        yield chunk
 
 
 _AnyFrame = TypeVar("_AnyFrame", pl.DataFrame, pl.LazyFrame)

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.errors import TableError
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 #: Batches that wait to be written; more would be memory.
