@@ -16,6 +16,7 @@ from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
 from unlabeled.cli.output import collected_warnings, say_json, shown_stages
 from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate
+from unlabeled.priors.scar import told_once
 from unlabeled.saving import save
 from unlabeled.stages import stage
 from unlabeled.tables import TableError, TableModel
@@ -55,11 +56,11 @@ def fit(
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
-    with collected_warnings() as warned, shown_stages():
+    with collected_warnings() as warned, shown_stages(), told_once():
         learning = read_learning_table(
             table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
         )
-        classifier, found = _fitted(method, prior, learning, scenario)
+        classifier, found = fitted(method, prior, learning, scenario)
         with stage("what to expect"):
             estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
     report = FitReport(learning, classifier, method, scenario, found, estimates, tuple(warned), out)
@@ -70,7 +71,7 @@ def fit(
         report.tell()
 
 
-def _fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
+def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
     """The classifier, and the prior that it was given or found."""
     if prior == "auto":
         classifier = METHODS[method]("auto", scenario).fit(learning.features, learning.y)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from unlabeled.cli import options
+from unlabeled.cli.fit import fitted
 from unlabeled.cli.learning_table import read_learning_table
+from unlabeled.cli.methods import DEFAULT_METHOD
 from unlabeled.cli.output import collected_warnings, progress, say, say_json, show_table
 from unlabeled.priors import compare_priors
 from unlabeled.priors.comparison import UPPER_BOUNDS
+from unlabeled.priors.scar import told_once
 
 
 def prior(
@@ -32,9 +35,15 @@ def prior(
         learning = read_learning_table(
             table, label, positive, categories=category or (), identifiers=identifier or (), drop=drop or ()
         )
-        with progress("estimating") as advance:
+        with progress("estimating") as advance, told_once():
+            classifier, _ = fitted(DEFAULT_METHOD, "auto", learning, scenario)  # its prior is that of `unlabeled fit`
+            advance(1)
             compared = compare_priors(
-                learning.features, learning.y, scenario=scenario, on_estimate=lambda _name: advance(1)
+                learning.features,
+                learning.y,
+                scenario=scenario,
+                classifier=classifier,
+                on_estimate=lambda _name: advance(1),
             )
     found, failed, verdict = compared.estimates, compared.failures, compared.verdict
     if as_json:
