@@ -53,6 +53,7 @@ class PUInput:
         only the positive value and missing ones, the first is 0 beside a number, False beside True and "unlabeled"
         beside a word. Tools of scikit-learn that put numbers in place of labels (`cross_val_predict` for scores,
         stacking, calibration) sort them first, so that "positive" comes before "unlabeled": give these 1 and 0.
+        Its own folds refuse missing labels; `unlabeled.metrics.PUStratifiedKFold` takes them.
         """
         with self._undone_if_stopped(), self._telling():
             return self._fit(self._pu_sample(X, y, sample_weight))
