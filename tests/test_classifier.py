@@ -374,6 +374,7 @@ def test_one_feature_constant(data):
     np.testing.assert_allclose(WMMDClassifier(prior=0.5).fit(X, data.y).decision_function(test), plain, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:Every column of X is constant")
 @pytest.mark.parametrize("kernel", ["rbf", "inverse"])
 def test_all_rows_identical(kernel):
     X, y = np.ones((20, 3)), np.repeat([1, 0], 10)

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_limits
 
+import unlabeled
 from unlabeled import WMMDClassifier
 from unlabeled.cli.commands import app
 from unlabeled.cli.demo import make_customers
@@ -531,6 +532,18 @@ def test_prior_shows_all_estimators(fitted, capsys):
     assert {"density", "km2", "best-bin", "dedpul", "elkan-noto"} <= set(found["estimates"])
     assert all(e["low"] <= e["high"] for e in found["estimates"].values())
     assert found["verdict"].startswith("The estimates")
+    # `fit` and `prior` made scores of their own each, and showed different numbers for one table.
+    assert found["estimates"]["auto"] == load(fitted / "customers.model").facts["prior"]
+    assert next(iter(found["estimates"])) == "auto"
+
+
+@pytest.mark.parametrize("arguments", [("fit",), ("fit", "--method", "elkan-noto"), ("prior",)])
+def test_what_several_estimates_see_is_told_once(arguments, capsys, rng):
+    """Labelled positives from elsewhere: each estimate sees it in numbers of its own."""
+    rows = np.r_[rng.normal(6, 0.5, (60, 2)), rng.normal(0, 1, (300, 2))]
+    pl.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "y": np.repeat([1, 0], [60, 300])}).write_parquet("t.parquet")
+    warned = answer(capsys, arguments[0], "t.parquet", "--label", "y", *arguments[1:])["warnings"]
+    assert sum("completely at random" in warning for warning in warned) == 1
 
 
 @pytest.fixture(scope="module", params=["wmmd", "score", "auto"])
@@ -595,6 +608,11 @@ def test_datasets_lists_the_papers(capsys, tmp_path):
 def test_help_has_an_example(command, capsys):
     assert call(command, "--help") == 0
     assert f"unlabeled {command}" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    assert call("--version") == 0
+    assert capsys.readouterr().out == f"unlabeled {unlabeled.__version__}\n"
 
 
 def test_help_tells_the_exit_codes(capsys):

@@ -492,6 +492,7 @@ def test_two_moons(loss):
 # --- input that must work ---
 
 
+@pytest.mark.filterwarnings("ignore:Every column of X is constant")
 def test_all_rows_identical(loss):
     X, y = np.ones((20, 3)), np.repeat([1, 0], 10)
     for prior, answer in ((0.3, 0), (0.7, 1)):

@@ -298,7 +298,7 @@ def test_a_decision_of_zero_is_negative_as_in_predict():
     assert pu.pu_risk([1, 0], [0.0, 0.0], prior=0.4) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("spelling", [(-1, 1), (False, True), ("a", "b")])
+@pytest.mark.parametrize("spelling", [(-1, 1), (False, True), ("unlabeled", "positive"), ("", "yes")])
 def test_any_two_values_mark_the_samples(spelling):
     spelled = np.array(spelling)[[1, 0, 0, 1]]
     assert pu.pu_recall(spelled, spelled[[0, 1, 1, 1]]) == pytest.approx(0.5)
@@ -389,7 +389,8 @@ def test_scorers_take_any_classifier(gaussians, model):
 @given(st.integers(2, 6), st.integers(6, 30), st.integers(6, 60), st.booleans())
 def test_folds_hold_their_share_of_both_samples(n_splits, n_positive, n_unlabeled, shuffle):
     y = np.random.default_rng(0).permutation(np.repeat(["fraud", "a row"], [n_positive, n_unlabeled]))
-    folds = list(PUStratifiedKFold(n_splits, shuffle=shuffle, random_state=0 if shuffle else None).split(y, y))
+    splitter = PUStratifiedKFold(n_splits, shuffle=shuffle, random_state=0 if shuffle else None, pos_label="fraud")
+    folds = list(splitter.split(y, y))
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(y)))
     for train, test in folds:
         assert not set(train) & set(test)

@@ -26,6 +26,7 @@ def test_public_names():
         "explain",
         "load",
         "save",
+        "show_versions",
         "wmmd",
     ]
     assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]
@@ -63,6 +64,14 @@ def test_every_public_name_is_documented():
     for module in (unlabeled, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
+
+
+def test_versions_are_shown(capsys):
+    unlabeled.show_versions()
+    told = capsys.readouterr().out
+    for words in ("python: 3", f"unlabeled: {unlabeled.__version__}", "scikit-learn: 1", "engine: numba", "threads: "):
+        assert words in told
+    assert "/" not in told.split("Packages")[1]  # no paths of the machine
 
 
 def test_nothing_heavy_is_loaded_before_it_is_asked_for():

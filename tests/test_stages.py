@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
-from unlabeled import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
+from unlabeled import (
+    ConvexPUClassifier,
+    ElkanNotoClassifier,
+    NNPUClassifier,
+    PUClassifier,
+    ScoreWMMDClassifier,
+    WMMDClassifier,
+)
 from unlabeled.datasets import make_gaussians
+from unlabeled.priors import PRIORS
 from unlabeled.scoring import cross_fitting, smoothing
 from unlabeled.stages import listening, stage
 
@@ -46,6 +56,25 @@ def test_verbose_tells_and_quiet_does_not(model, data, capsys):
     if model is not WMMDClassifier:
         assert "learned score, fold 1 of 5: " in told
     assert "calibration: " in told
+
+
+@pytest.mark.parametrize(
+    ("model", "stages"),
+    [
+        (ConvexPUClassifier(prior=0.5, gamma=(0.5, 0.1), alpha=0.1), ["prior", "alpha, gamma 2 of 2", "final fit"]),
+        (ElkanNotoClassifier(LogisticRegression()), ["held-out scores, candidate 1 of 1", "final fit"]),
+        (NNPUClassifier(0.5, n_epochs=2, random_state=0), ["prior", "training, epoch 2 of at most 2"]),
+        *((prior, ["prior from "]) for prior in PRIORS.values()),
+    ],
+)
+def test_verbose_of_baselines_and_prior_estimators(model, stages, data, capsys):
+    clone(model).fit(data.X, data.y)
+    assert capsys.readouterr().out == ""
+    clone(model).set_params(verbose=True).fit(data.X, data.y)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith(f"[{type(model).__name__}] ") and line.endswith(" s") for line in lines)
+    for told in stages:
+        assert any(told in line for line in lines)
 
 
 @pytest.mark.parametrize(

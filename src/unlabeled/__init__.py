@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unlabeled.explanations import explain
     from unlabeled.saving import load, save
     from unlabeled.scoring.witness import wmmd
+    from unlabeled.versions import show_versions
 
 __all__ = [
     "ConvexPUClassifier",
@@ -29,6 +30,7 @@ __all__ = [
     "explain",
     "load",
     "save",
+    "show_versions",
     "wmmd",
 ]
 __version__ = "0.1.0"
@@ -48,6 +50,7 @@ _HOMES = {
     "explain": "explanations",
     "load": "saving",
     "save": "saving",
+    "show_versions": "versions",
     "wmmd": "scoring.witness",
 }
 

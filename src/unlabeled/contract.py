@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from unlabeled.arrays import FloatArray
-from unlabeled.samples import PUSample, as_log_weights, checked_samples, find_classes, split_samples
+from unlabeled.labels import completed, find_classes, positives_among
+from unlabeled.metrics.ranking import proxy_roc_auc
+from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
 from unlabeled.stages import listening, printing
 
 
@@ -27,6 +29,7 @@ class PUInput:
     """Learning from a table with labels, or from its two samples, for an estimator with a ``scenario``."""
 
     scenario: str
+    pos_label: Any = None  # what models that were saved before have
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -38,9 +41,19 @@ class PUInput:
         ----------
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
-            Two values: the larger marks labelled positives, the other unlabeled rows.
+            Two values, one for labelled positives and one for unlabeled rows. Of numbers and booleans the larger marks
+            positives; of words "positive", "yes", "true" and the like do, beside "unlabeled", "no", "" and the like;
+            else ``pos_label`` names the positive one. A missing value (None, NaN, NA) is unlabeled.
         sample_weight : array of shape (n_samples,), optional
             How often each row counts.
+
+        Notes
+        -----
+        `classes_` and with it `predict` have the value for unlabeled rows first, the positive one second. Where y had
+        only the positive value and missing ones, the first is 0 beside a number, False beside True and "unlabeled"
+        beside a word. Tools of scikit-learn that put numbers in place of labels (`cross_val_predict` for scores,
+        stacking, calibration) sort them first, so that "positive" comes before "unlabeled": give these 1 and 0.
+        Its own folds refuse missing labels; `unlabeled.metrics.PUStratifiedKFold` takes them.
         """
         with self._undone_if_stopped(), self._telling():
             return self._fit(self._pu_sample(X, y, sample_weight))
@@ -70,8 +83,9 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
-        self.classes_, is_positive = find_classes(labels)
+        rows, labels = validate_data(self, X, completed(y, self.pos_label), dtype=(np.float64, np.float32))
+        self.classes_, is_positive = find_classes(labels, self.pos_label)
+        warn_if_constant(rows)
         return split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
 
     def _checked(self, pu: PUSample) -> PUSample:
@@ -106,6 +120,55 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
         """The class of each row, in the values that ``y`` had."""
         is_positive = self.decision_function(X) > 0
         return self.classes_[is_positive.astype(int)]
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities of the two classes, in the order of `classes_`."""
+        raise NotImplementedError
+
+    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+        """Log of `predict_proba`; -inf where that is 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """How well positives are ranked above the population: the area under the ROC curve of P against it.
+
+        This is what `GridSearchCV` maximises unless it is told otherwise. Accuracy, as other classifiers have it here,
+        would count every positive among the unlabeled rows that is found as an error, and be best where nothing is
+        flagged. The area needs neither negatives nor a prior: it is ``prior/2 + (1 - prior) AUC`` (see
+        `unlabeled.metrics.proxy_roc_auc`), so what ranks better has the larger one, and no parameter can talk it up.
+
+        It does not see the threshold, nor a prior that leaves the ranking alone: in a search over ``prior`` candidates
+        are equal but for noise, and of equal ones the first is taken. No score of such data could tell them
+        apart: estimate the prior (`unlabeled.priors`), or search with a prior that you know,
+        ``scoring=pu_scorer("accuracy", prior=...)`` of `unlabeled.metrics`. Where true classes are known, compare them
+        with `predict`, as in ``sklearn.metrics.accuracy_score(truth, model.predict(X))``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows that the classifier was not fitted to.
+        y : array of shape (n_samples,)
+            Which of them are labelled positive, in the values that `fit` was given. Both kinds must be there:
+            `unlabeled.metrics.PUStratifiedKFold` makes such folds.
+        sample_weight : array of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        area : float
+            1/2 by chance; at most ``1 - prior/2``.
+        """
+        decision = self.decision_function(X)
+        is_positive = positives_among(column_or_1d(y), self.classes_)
+        check_consistent_length(decision, is_positive)
+        for present, name in ((is_positive, "labelled positives"), (~is_positive, "unlabeled rows")):
+            if not present.any():
+                raise ValueError(
+                    f"score compares labelled positives with unlabeled rows, and y has no {name}. Use folds that hold "
+                    "both, as unlabeled.metrics.PUStratifiedKFold makes them, and no more folds than positives."
+                )
+        return proxy_roc_auc(is_positive, decision, scenario=self.scenario, sample_weight=sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

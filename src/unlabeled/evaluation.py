@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.labels import find_classes, positives_among
 from unlabeled.metrics import PUStratifiedKFold, pu_flagged_rate, pu_precision, pu_recall, pu_roc_auc
-from unlabeled.samples import find_classes
+from unlabeled.priors.scar import told_once
 
 __all__ = ["Estimates", "evaluate"]
 
@@ -42,6 +43,7 @@ def evaluate(
     *,
     prior: float | None = None,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> Estimates | None:
     """Estimate recall, precision, flagged rate and ROC AUC of a fitted classifier in the population.
 
@@ -54,11 +56,13 @@ def evaluate(
         Fitted to this table.
     X : array or data frame of shape (n_samples, n_features)
     y : array of shape (n_samples,)
-        Two values: the larger marks labelled positives, the other unlabeled rows.
+        Which rows are labelled positive, as the model was told.
     prior : float in (0, 1), optional
         P(y = 1) in the population; by default the model's.
     sample_weight : array of shape (n_samples,), optional
         How often each row counted, where the model has to be fitted anew; honest scores know their weights.
+    pos_label : optional
+        The value of y that marks labelled positives; by default what the model has learned.
 
     Returns
     -------
@@ -76,15 +80,34 @@ def evaluate(
     """
     check_is_fitted(model)
     classifier = model[-1] if isinstance(model, Pipeline) else model
-    _, is_positive = find_classes(y)
+    pos_label = _positive_label(classifier, y) if pos_label is None else pos_label
+    _, is_positive = find_classes(y, pos_label)
     if isinstance(getattr(classifier, "honest_scores_", None), HonestScores):
         decisions = _honest_decisions(classifier, is_positive)
     elif min(is_positive.sum(), (~is_positive).sum()) < 3:  # each fit needs two rows of each sample
         return None
     else:
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        decisions = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
+        model = _unfitted(model, pos_label)
+        with told_once():
+            decisions = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
     return _estimates(decisions, float(classifier.prior_) if prior is None else prior, classifier.scenario)
+
+
+def _positive_label(classifier: Any, y: ArrayLike) -> Any:
+    """The value that the classifier knows positives by; None where y is spelled otherwise, as samples are not."""
+    try:
+        known = positives_among(y, classifier.classes_)
+    except ValueError:
+        return None
+    return classifier.classes_[1] if known.any() else None
+
+
+def _unfitted(model: Any, pos_label: Any) -> Any:
+    """A copy to be fitted anew that knows the positive value, so that no fold has to guess it."""
+    copy = clone(model)
+    (copy[-1] if isinstance(copy, Pipeline) else copy).set_params(pos_label=pos_label)
+    return copy
 
 
 def _estimates(decisions: HonestScores, prior: float, scenario: str) -> Estimates:

@@ -6,13 +6,13 @@ population is the labelled and the unlabeled rows together, so a labelled positi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 
 from unlabeled.arrays import FloatArray
 
@@ -125,26 +125,6 @@ class PUSample:
         return replace(self, scenario="case-control")
 
 
-def find_classes(y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """The two values of ``y``, unlabeled first, and which entries are positive: the larger value marks positives."""
-    try:
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    except TypeError:
-        raise ValueError("y mixes values that cannot be compared, such as numbers and strings; use one kind.") from None
-    if len(classes) == 1:
-        raise ValueError(
-            f"y holds only one class, {classes[0]!r}. Mark the labelled positives with the larger of two values "
-            "and the unlabeled rows with the smaller, for example 1 and 0."
-        )
-    if len(classes) > 2:
-        check_classification_targets(y)
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes)} "
-            f"values, {list(classes[:5])}. Use two: the larger for labelled positives, the smaller for unlabeled rows."
-        )
-    return classes, codes == 1
-
-
 def as_log_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
     """Log of the frequencies, or None when every row counts once."""
     if sample_weight is None:
@@ -176,6 +156,16 @@ def split_samples(
         whole.take(np.flatnonzero(is_positive & counts)), whole.take(np.flatnonzero(~is_positive & counts)), scenario
     )
     return _with_two_of_each(pu)
+
+
+def warn_if_constant(rows: FloatArray) -> None:
+    """Say that nothing can be learned from rows that are all alike."""
+    if len(rows) > 1 and isinstance(rows, np.ndarray) and (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
+        warnings.warn(
+            "Every column of X is constant: all rows get the same score, and the prior cannot be estimated from them. "
+            "Check how the table was read, or add columns that differ between rows.",
+            stacklevel=4,
+        )
 
 
 def checked_samples(pu: PUSample) -> PUSample:

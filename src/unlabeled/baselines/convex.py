@@ -28,6 +28,8 @@ from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_grid, as_kernel
 from unlabeled.priors import PriorEstimator, resolve_prior
 from unlabeled.samples import HOLDOUT_SHARE, PUSample, Sample, random_split, some_rows
+from unlabeled.scoring.scaling import refuse_large_values
+from unlabeled.stages import stage
 
 #: The grid of ``alpha``, lambda in the paper, of all its experiments (appendix D.2).
 PAPER_ALPHAS = (1.0, 0.4, 0.2, 0.1, 0.05)
@@ -159,11 +161,15 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         together are, and the mean over U in the risk is over both.
     random_state : int, RandomState or None, default=None
         Used by the random split, and by the choices beyond ``max_basis`` and ``max_evaluations``.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives. `predict` answers in them.
+        The value that marks unlabeled rows, and the one that marks positives. `predict` answers in them.
     prior_, gamma_, alpha_ : float
         What is in use: as given, as estimated, or as chosen.
     gammas_, alphas_ : arrays of shape (n_gammas,) and (n_alphas,)
@@ -206,6 +212,8 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     array([1., 0.])
     """
 
+    verbose: bool = False  # what models that were saved before have
+
     def __init__(
         self,
         loss: str = "logistic",
@@ -220,6 +228,8 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         max_evaluations: int | None = 10_000,
         scenario: str = "case-control",
         random_state: int | np.random.RandomState | None = None,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.prior = prior
@@ -232,6 +242,8 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         self.max_evaluations = max_evaluations
         self.scenario = scenario
         self.random_state = random_state
+        self.pos_label = pos_label
+        self.verbose = verbose
 
     @classmethod
     def paper(cls, loss: str = "logistic", prior: float | str | PriorEstimator = "km1", **options: Any) -> Self:
@@ -246,14 +258,17 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
         self.gammas_, self.alphas_ = as_grid(self.gamma, "gamma"), as_grid(self.alpha, "alpha")
-        self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
+        refuse_large_values(pu, self)
+        with stage("prior"):
+            self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
         rng = check_random_state(self.random_state)
 
         kept, held = self._split(pu, rng)
         basis, solution = self._search(kept, held, Basis.of(kept, self.max_basis, rng))
         if self.solver == "exact":
             basis = Basis.of(pu, self.max_basis, rng)
-            solution = LOSSES[self.loss].minimise(self._risk(Distances.of(pu, basis), self.gamma_), self.alpha_)
+            with stage("final fit"):
+                solution = LOSSES[self.loss].minimise(self._risk(Distances.of(pu, basis), self.gamma_), self.alpha_)
         self._warn_of_a_small_basis(len(pu.positive) + len(pu.unlabeled))
 
         self.basis_, self.coef_ = basis.points, basis.roots * solution.coef
@@ -304,7 +319,9 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         self.risks_ = np.full((len(self.gammas_), len(self.alphas_)), np.inf)
         best = Solution(np.zeros(len(basis.points)), 0.0)
         for i, gamma in enumerate(self.gammas_):
-            for j, (solution, risk) in enumerate(self._fits(*distances, float(gamma))):
+            with stage("gamma and alpha", f"gamma {i + 1} of {len(self.gammas_)}"):
+                fits = list(self._fits(*distances, float(gamma)))
+            for j, (solution, risk) in enumerate(fits):
                 if risk < self.risks_.min():
                     best, self.gamma_, self.alpha_ = solution, float(gamma), float(self.alphas_[j])
                 self.risks_[i, j] = risk

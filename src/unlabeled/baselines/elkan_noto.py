@@ -49,6 +49,8 @@ from unlabeled.scoring.cross_fitting import (
     held_out_scores,
     score_of,
 )
+from unlabeled.scoring.scaling import refuse_large_values
+from unlabeled.stages import stage
 
 #: One over the strengths of the L2 penalty in the paper's grid, {0.01, ..., 100}, in its order.
 PAPER_CS = (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -86,11 +88,15 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
     random_state : int, RandomState or None, default=None
         Decides the split where ``n_folds`` is None. Folds need none: see Notes.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives.
+        The value that marks unlabeled rows, and the one that marks positives.
     estimator_ : classifier
         The inner classifier, fitted to tell labelled (1) from unlabeled (0) rows.
     c_ : float
@@ -116,6 +122,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     The inner classifier sees labels 1 and 0. In a `Pipeline` the weights reach every step that takes them.
     """
 
+    verbose: bool = False  # what models that were saved before have
+
     def __init__(
         self,
         estimator: Any = None,
@@ -126,6 +134,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         rule: str = "population",
         scenario: str = "case-control",
         random_state: int | np.random.RandomState | None = None,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.estimator = estimator
         self.prior = prior
@@ -134,6 +144,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         self.rule = rule
         self.scenario = scenario
         self.random_state = random_state
+        self.pos_label = pos_label
+        self.verbose = verbose
 
     @classmethod
     def paper(cls, *, random_state: int | np.random.RandomState | None = None, **options: Any) -> Self:
@@ -151,6 +163,7 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
         if self.estimator is None:  # before scikit-learn 1.9 its exact solver fails on single precision
+            refuse_large_values(pu, self)
             pu = pu.mapped(lambda rows: rows.astype(np.float64, copy=False))
         scores, fitted_on = self._fit_inner(Pool.of(pu))
         # g and c speak of the rows that g was fitted on. Plain g/c needs no sizes: the table's only place the score.
@@ -162,7 +175,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
             self.c_ = self._estimated_c(scores, seen, pu.labelled_share)
             self.prior_ = _prior_of_c(self.c_, seen)
         else:
-            self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
+            with stage("prior"):
+                self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
             self.c_ = _c_of_prior(self.prior_, seen)
         self._set_thresholds()
         return self
@@ -194,9 +208,13 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
             whole = pool.weighted(folds[0][0])
         else:
             folds, whole = pool.folds(self.n_folds), pool
-        scores = [held_out_scores(candidate, pool, folds) for candidate in candidates]
+        scores = []
+        for number, candidate in enumerate(candidates, start=1):
+            with stage("held-out scores", f"candidate {number} of {len(candidates)}"):
+                scores.append(held_out_scores(candidate, pool, folds))
         best = int(np.argmin([_log_loss(found) for found in scores])) if len(scores) > 1 else 0
-        self.estimator_ = fit_clone(candidates[best], whole)
+        with stage("final fit"):
+            self.estimator_ = fit_clone(candidates[best], whole)
         self._slope, self._intercept = 1.0, 0.0
         if not hasattr(self.estimator_, "predict_proba"):
             self._slope, self._intercept = _platt(scores[best])

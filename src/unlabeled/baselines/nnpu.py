@@ -18,6 +18,8 @@ from unlabeled.arrays import FloatArray
 from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.priors import PriorEstimator, resolve_prior
 from unlabeled.samples import PUSample, random_split
+from unlabeled.scoring.scaling import refuse_large_values
+from unlabeled.stages import stage
 
 if TYPE_CHECKING:
     import torch
@@ -77,11 +79,15 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         Called after each epoch with ``(epoch, objective, validation_risk)``, a named tuple.
     random_state : int, RandomState or None, default=None
         Decides the split, the batches and the initial weights. PyTorch's own random state is left alone.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives.
+        The value that marks unlabeled rows, and the one that marks positives.
     prior_ : float
         The prior in use.
     prior_estimator_ : prior estimator or None
@@ -107,6 +113,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
     cannot promise that. Repeat the rows instead.
     """
 
+    verbose: bool = False  # what models that were saved before have
+
     def __init__(
         self,
         prior: float | str | PriorEstimator = "dedpul",
@@ -126,6 +134,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         device: str = "auto",
         callback: Callable[[Any], object] | None = None,
         random_state: int | np.random.RandomState | None = None,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.prior = prior
         self.network = network
@@ -143,6 +153,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         self.device = device
         self.callback = callback
         self.random_state = random_state
+        self.pos_label = pos_label
+        self.verbose = verbose
 
     @classmethod
     def paper(
@@ -175,15 +187,17 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         ----------
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
-            Two values: the larger marks labelled positives, the other unlabeled rows.
+            Which rows are labelled positive: two values, spelled as `WMMDClassifier.fit` takes them.
         """
-        return self._fit(self._pu_sample(X, y))
+        return super().fit(X, y)
 
     def _fit(self, pu: PUSample) -> Self:
         self._check_parameters()
         if pu.positive.log_weights is not None or pu.unlabeled.log_weights is not None:
             raise ValueError("NNPUClassifier takes no weights: random batches cannot count them. Repeat the rows.")
-        self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
+        refuse_large_values(pu, self)
+        with stage("prior"):
+            self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
         rng = check_random_state(self.random_state)
         self.scaler_ = None
         if self.standardize:

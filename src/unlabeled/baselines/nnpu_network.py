@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from unlabeled.arrays import FloatArray
+from unlabeled.stages import stage
 
 #: Losses of the margin z = y g(x), by the names users write.
 LOSSES: dict[str, Callable[[Tensor], Tensor]] = {
@@ -155,7 +156,8 @@ def train(
     history: list[Epoch] = []
     best, weights = Epoch(0, np.inf, np.inf), None
     for number in range(1, schedule.n_epochs + 1):
-        objective = _train_epoch(network, kept, risk, optimizer, schedule.batch_size, rng)
+        with stage("training", f"epoch {number} of at most {schedule.n_epochs}"):
+            objective = _train_epoch(network, kept, risk, optimizer, schedule.batch_size, rng)
         history.append(Epoch(number, objective, validation_risk(network, held, risk)))
         if schedule.callback is not None:
             schedule.callback(history[-1])

@@ -17,6 +17,7 @@ from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, reads_scores, resolve_prior
+from unlabeled.priors.scar import told_once
 from unlabeled.samples import PUSample
 from unlabeled.stages import stage
 
@@ -50,13 +51,15 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     random_state : int, RandomState or None, default=0
     n_jobs : int or None, default=None
         Threads for the kernel sums.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives.
+        The value that marks unlabeled rows, and the one that marks positives.
     chosen_ : {"wmmd", "score", "both"}
         The part in use; "both" where both are.
     reason_ : str
@@ -100,6 +103,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
+        pos_label: Any = None,
         verbose: bool = False,
     ) -> None:
         self.prior = prior
@@ -111,6 +115,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.max_evaluations = max_evaluations
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.pos_label = pos_label
         self.verbose = verbose
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
@@ -146,10 +151,12 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             "engine": self.engine,
             "random_state": self.random_state,
             "n_jobs": self.n_jobs,
+            "pos_label": self.pos_label,
         }
         parts = {name: part.make(self, shared) for name, part in PARTS.items()}
-        for part in parts.values():
-            part.fit_sample(pu, prior=prior)._speak_as(self)
+        with told_once():
+            for part in parts.values():
+                part.fit_sample(pu, prior=prior)._speak_as(self)
         return parts
 
 

@@ -50,13 +50,15 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         For the default estimator.
     n_jobs : int or None, default=None
         Threads for the kernel sums; the estimator sees to its own.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives.
+        The value that marks unlabeled rows, and the one that marks positives.
     estimators_ : list of classifiers
         One for each fold, fitted to tell labelled (1) from unlabeled (0) rows.
     feature_importances_ : array of shape (n_features_in_,)
@@ -104,6 +106,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         engine: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
+        pos_label: Any = None,
         verbose: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -114,6 +117,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.pos_label = pos_label
         self.verbose = verbose
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:

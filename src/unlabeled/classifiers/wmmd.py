@@ -26,7 +26,14 @@ from unlabeled.samples import PUSample
 from unlabeled.scoring.candidate import Candidate
 from unlabeled.scoring.compression import Compression, Target, check_target
 from unlabeled.scoring.ratio import Kernels, Ratio, log_score, log_scores
-from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, gamma_grid
+from unlabeled.scoring.scaling import (
+    SCALINGS,
+    Scaling,
+    different_scalings,
+    gamma_grid,
+    has_distances,
+    refuse_large_values,
+)
 from unlabeled.scoring.selection import (
     CRITERIA,
     SELECTIONS,
@@ -109,13 +116,15 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         Used by the random split, and by the choice of rows beyond ``max_evaluations``.
     n_jobs : int or None, default=None
         Threads for the kernel sums. None: all cores, or one inside a joblib worker thread.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives. `predict` answers in them.
+        The value that marks unlabeled rows, and the one that marks positives. `predict` answers in them.
     prior_ : float
         The prior in use: as given, or as estimated.
     prior_estimator_ : prior estimator or None
@@ -203,6 +212,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        pos_label: Any = None,
         verbose: bool = False,
     ) -> None:
         self.prior = prior
@@ -221,6 +231,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.max_evaluations = max_evaluations
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.pos_label = pos_label
         self.verbose = verbose
 
     @classmethod
@@ -395,6 +406,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _candidate(self, scaling: Scaling, pu: PUSample, rng: np.random.RandomState, prior_of: PriorOf) -> Candidate:
         scaled = scaling.apply_to_samples(pu)
+        if not has_distances(scaled):
+            refuse_large_values(scaled, self, remedy="Use scale='standard'. ")
         gammas = gamma_grid(scaled, as_kernel(self.kernel)) if self._automatic_grid() else as_gammas(self.gamma)
         kernels = self._kernels(gammas)
         if self.selection == "holdout":

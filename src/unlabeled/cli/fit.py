@@ -16,6 +16,7 @@ from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
 from unlabeled.cli.output import collected_warnings, say_json, shown_progress
 from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate
+from unlabeled.priors.scar import told_once
 from unlabeled.saving import save
 from unlabeled.stages import stage
 from unlabeled.tables import TableError, TableModel, parse_kinds
@@ -57,11 +58,11 @@ def fit(
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
-    with collected_warnings() as warned, shown_progress("Reading"):
+    with collected_warnings() as warned, shown_progress("Reading"), told_once():
         learning = read_learning_table(
             table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal, encoding=encoding
         )
-        classifier, found = _fitted(method, prior, learning, scenario)
+        classifier, found = fitted(method, prior, learning, scenario)
         with stage("what to expect"):
             estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
     report = FitReport(learning, classifier, method, scenario, found, estimates, tuple(warned), out)
@@ -82,7 +83,7 @@ def _model_path(table: Path) -> Path:
     return Path(plain.with_suffix(".model").name)
 
 
-def _fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
+def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
     """The classifier, and the prior that it was given or found."""
     if prior == "auto":
         classifier = METHODS[method]("auto", scenario).fit(learning.features, learning.y)

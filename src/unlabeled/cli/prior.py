@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from unlabeled.cli import options
+from unlabeled.cli.fit import fitted
 from unlabeled.cli.learning_table import read_learning_table
+from unlabeled.cli.methods import DEFAULT_METHOD
 from unlabeled.cli.output import collected_warnings, say, say_json, show_table, shown_progress
 from unlabeled.priors import compare_priors
 from unlabeled.priors.comparison import UPPER_BOUNDS
+from unlabeled.priors.scar import told_once
 from unlabeled.tables import parse_kinds
 
 
@@ -39,7 +42,11 @@ def prior(
             done.append(name)
             show(f"Estimating from {len(learning.frame):,} rows; done: {', '.join(done)}")
 
-        compared = compare_priors(learning.features, learning.y, scenario=scenario, on_estimate=estimated)
+        with told_once():
+            classifier, _ = fitted(DEFAULT_METHOD, "auto", learning, scenario)  # its prior is that of `unlabeled fit`
+            compared = compare_priors(
+                learning.features, learning.y, scenario=scenario, classifier=classifier, on_estimate=estimated
+            )
     found, failed, verdict = compared.estimates, compared.failures, compared.verdict
     if as_json:
         estimates = {name: asdict(estimate) for name, estimate in found.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,8 @@ from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray
 from unlabeled.datasets.pu_data import PUData, RandomState, check_prior
-from unlabeled.samples import SCENARIOS, find_classes
+from unlabeled.labels import completed, find_classes
+from unlabeled.samples import SCENARIOS
 
 #: P(labelled | positive), one number for all rows or a function of the rows.
 Propensity = float | Callable[[FloatArray], ArrayLike]
@@ -37,6 +39,7 @@ def draw_pu(
     scenario: str = "case-control",
     propensity: Propensity | None = None,
     random_state: RandomState = None,
+    pos_label: Any = None,
 ) -> PUData:
     """Draw positives, unlabeled rows and a test sample from rows whose classes are known.
 
@@ -45,7 +48,7 @@ def draw_pu(
     X : array-like of shape (n_samples, n_features)
         The rows; a memory-mapped array is read only where it is drawn from.
     y : array-like of shape (n_samples,)
-        Their classes: two values, the larger of them positive.
+        Their classes: two values, of numbers the larger positive, of words as `fit` of the classifiers reads them.
     n_positive, n_unlabeled, n_test : int
         How many rows each sample gets. In the single-sample scenario one sample of ``n_positive + n_unlabeled`` rows
         is drawn, and the propensity decides how many of them are labelled.
@@ -60,13 +63,15 @@ def draw_pu(
         exactly ``n_positive`` positives, completely at random.
     random_state : int, RandomState instance or None, default=None
         Decides the draw.
+    pos_label : optional
+        The value of y that marks positives, where numbers or words do not say it.
 
     Returns
     -------
     PUData
         The samples, in random order, with their hidden classes.
     """
-    table, is_positive = _check_table(X, y)
+    table, is_positive = _check_table(X, y, pos_label)
     _check_options(scenario, propensity)
     check_prior(prior)
     rng = check_random_state(random_state)
@@ -226,14 +231,16 @@ def _shuffled_classes(is_positive: np.ndarray, rng: np.random.RandomState) -> tu
     return rng.permutation(np.flatnonzero(is_positive)), rng.permutation(np.flatnonzero(~is_positive))
 
 
-def _check_table(X: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _check_table(X: ArrayLike, y: ArrayLike, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
     """The rows, left in their file where they are memory-mapped, and which are positive."""
     if issparse(X):
         raise TypeError("X is sparse; draw_pu takes dense rows, for example X.toarray().")
     table = X if isinstance(X, np.ndarray) else np.asarray(X)
     if table.ndim != 2:
         raise ValueError(f"X must be a table of rows and columns; got shape {table.shape}.")
-    _, is_positive = find_classes(y)
+    if completed(y, pos_label) is not y:
+        raise ValueError("y has missing values; draw_pu needs the class of every row. Leave these rows out.")
+    _, is_positive = find_classes(y, pos_label)
     if is_positive.shape != (len(table),):
         raise ValueError(f"y has shape {is_positive.shape}, expected {(len(table),)}: one class for each row of X.")
     return table, is_positive

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from unlabeled.arrays import FloatArray
-from unlabeled.samples import SCENARIOS, as_log_weights, find_classes
+from unlabeled.labels import completed, find_classes, positives_among
+from unlabeled.samples import SCENARIOS, as_log_weights
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ class Averages:
         return float(prior)
 
 
-def as_labels(y_true: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def as_labels(y_true: ArrayLike, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
     """The two values of the labels, unlabeled first, and which rows are labelled positives."""
-    return find_classes(column_or_1d(y_true))
+    return find_classes(column_or_1d(completed(y_true, pos_label)), pos_label)
 
 
 def as_flags(y_pred: ArrayLike, classes: np.ndarray, n_rows: int) -> np.ndarray:
@@ -65,13 +67,13 @@ def as_flags(y_pred: ArrayLike, classes: np.ndarray, n_rows: int) -> np.ndarray:
     predicted = column_or_1d(y_pred)
     if len(predicted) != n_rows:
         raise ValueError(f"y_true has {n_rows} entries and y_pred {len(predicted)}; they must agree.")
-    if not np.isin(predicted, classes).all():
-        strange = [value for value in np.unique(predicted).tolist() if value not in classes.tolist()]
+    try:
+        return positives_among(predicted, classes)
+    except ValueError as error:
         raise ValueError(
-            f"y_pred holds {strange[:3]}, which is not in y_true, {classes.tolist()}. Give predicted classes here; "
-            "scores belong to pu_roc_auc, pu_average_precision and pu_risk."
-        )
-    return np.asarray(predicted == classes[1])
+            f"y_pred: {error} Give predicted classes here, in the values of y_true; scores belong to pu_roc_auc, "
+            "pu_average_precision and pu_risk."
+        ) from None
 
 
 def as_scores(y_score: ArrayLike, n_rows: int) -> FloatArray:

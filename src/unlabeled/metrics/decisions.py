@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -20,9 +21,9 @@ class Rates:
     averages: Averages
 
     @classmethod
-    def of(cls, y_true: ArrayLike, y_pred: ArrayLike, scenario: str, sample_weight: _Weights) -> Rates:
+    def of(cls, y_true: ArrayLike, y_pred: ArrayLike, scenario: str, sample_weight: _Weights, pos_label: Any) -> Rates:
         """The rates of predicted classes."""
-        classes, is_positive = as_labels(y_true)
+        classes, is_positive = as_labels(y_true, pos_label)
         flags = as_flags(y_pred, classes, len(is_positive))
         averages = Averages.of(is_positive, scenario, sample_weight)
         return cls(float(averages.positive @ flags), float(averages.population @ flags), averages)
@@ -33,33 +34,50 @@ class Rates:
 
 
 def pu_recall(
-    y_true: ArrayLike, y_pred: ArrayLike, *, scenario: str = "case-control", sample_weight: _Weights = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    scenario: str = "case-control",
+    sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Share of the positives that are called positive. It needs no prior and is the same in both scenarios.
 
     Parameters
     ----------
     y_true : array of shape (n_samples,)
-        Two values: the larger marks labelled positives, the other unlabeled rows.
+        Which rows are labelled positive: two values, spelled as `fit` of the classifiers takes them.
     y_pred : array of shape (n_samples,)
         Predicted classes, in the same two values.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the population is the unlabeled rows, or labelled and unlabeled rows together.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
+    pos_label : optional
+        The value that marks labelled positives, where numbers or words do not say it.
     """
-    return Rates.of(y_true, y_pred, scenario, sample_weight).recall
+    return Rates.of(y_true, y_pred, scenario, sample_weight, pos_label).recall
 
 
 def pu_flagged_rate(
-    y_true: ArrayLike, y_pred: ArrayLike, *, scenario: str = "case-control", sample_weight: _Weights = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    scenario: str = "case-control",
+    sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Share of the population that is called positive; parameters as in `pu_recall`."""
-    return Rates.of(y_true, y_pred, scenario, sample_weight).flagged
+    return Rates.of(y_true, y_pred, scenario, sample_weight, pos_label).flagged
 
 
 def pu_lee_liu(
-    y_true: ArrayLike, y_pred: ArrayLike, *, scenario: str = "case-control", sample_weight: _Weights = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    scenario: str = "case-control",
+    sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Lee and Liu's (2003) score, recall squared over the flagged rate; parameters as in `pu_recall`.
 
@@ -67,7 +85,7 @@ def pu_lee_liu(
     knowing the prior. 1 is the score of flagging at random; the most is 1/prior. Where positives are flagged and no
     row of the population is, the flagged rate is read as that of one row. 0 where nothing is flagged.
     """
-    rates = Rates.of(y_true, y_pred, scenario, sample_weight)
+    rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     return rates.recall**2 / (rates.flagged or rates.averages.row_share)
 
 
@@ -78,17 +96,18 @@ def pu_precision(
     prior: float,
     scenario: str = "case-control",
     sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Share of those called positive that are positive, at most 1; 0 where nothing is flagged.
 
     Parameters
     ----------
-    y_true, y_pred, scenario, sample_weight
+    y_true, y_pred, scenario, sample_weight, pos_label
         As in `pu_recall`.
     prior : float in (0, 1)
         P(y = 1) in the population.
     """
-    rates = Rates.of(y_true, y_pred, scenario, sample_weight)
+    rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     found = rates.found(prior)
     return found / max(rates.flagged, found) if found > 0 else 0.0
 
@@ -100,9 +119,10 @@ def pu_f1(
     prior: float,
     scenario: str = "case-control",
     sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Harmonic mean of `pu_precision` and `pu_recall`, at most 1; parameters as in `pu_precision`."""
-    rates = Rates.of(y_true, y_pred, scenario, sample_weight)
+    rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     found = rates.found(prior)
     return 2 * found / (max(rates.flagged, found) + prior)
 
@@ -114,12 +134,13 @@ def pu_accuracy(
     prior: float,
     scenario: str = "case-control",
     sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Share of the population that is classified rightly, without bias, so that noise may push it above 1.
 
     One minus the error rate that the paper chooses gamma by; parameters as in `pu_precision`.
     """
-    rates = Rates.of(y_true, y_pred, scenario, sample_weight)
+    rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     return 1 - prior - rates.flagged + 2 * rates.found(prior)
 
 
@@ -130,11 +151,12 @@ def proxy_accuracy(
     prior: float,
     scenario: str = "case-control",
     sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Accuracy plus the prior, as Wang et al. (2025) use it to compare classifiers; parameters as in `pu_precision`.
 
     ``2 prior * recall + (share of the population called negative)``. It differs from `pu_accuracy` by a constant, so
     it ranks alike; report `pu_accuracy`.
     """
-    rates = Rates.of(y_true, y_pred, scenario, sample_weight)
+    rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     return 1 - rates.flagged + 2 * rates.found(prior)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,7 +14,12 @@ _Weights = ArrayLike | None
 
 
 def proxy_roc_auc(
-    y_true: ArrayLike, y_score: ArrayLike, *, scenario: str = "case-control", sample_weight: _Weights = None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    scenario: str = "case-control",
+    sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Chance that a positive has a larger score than a row of the population, ties counting half. It needs no prior.
 
@@ -21,15 +28,17 @@ def proxy_roc_auc(
     Parameters
     ----------
     y_true : array of shape (n_samples,)
-        Two values: the larger marks labelled positives, the other unlabeled rows.
+        Which rows are labelled positive: two values, spelled as `fit` of the classifiers takes them.
     y_score : array of shape (n_samples,)
         Larger is more positive.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the population is the unlabeled rows, or labelled and unlabeled rows together.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
+    pos_label : optional
+        The value that marks labelled positives, where numbers or words do not say it.
     """
-    _, is_positive = as_labels(y_true)
+    _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)
     return _area(averages, as_scores(y_score, len(is_positive)))
 
@@ -41,17 +50,18 @@ def pu_roc_auc(
     prior: float,
     scenario: str = "case-control",
     sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Chance that a positive has a larger score than a negative, without bias, so that noise may push it above 1.
 
     Parameters
     ----------
-    y_true, y_score, scenario, sample_weight
+    y_true, y_score, scenario, sample_weight, pos_label
         As in `proxy_roc_auc`.
     prior : float in (0, 1)
         P(y = 1) in the population.
     """
-    _, is_positive = as_labels(y_true)
+    _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)
     prior = averages.check_prior(prior)
     return (_area(averages, as_scores(y_score, len(is_positive))) - prior / 2) / (1 - prior)
@@ -64,13 +74,14 @@ def pu_average_precision(
     prior: float,
     scenario: str = "case-control",
     sample_weight: _Weights = None,
+    pos_label: Any = None,
 ) -> float:
     """Mean precision over the recalls that the scores reach, as scikit-learn's `average_precision_score` has it.
 
     Parameters as in `pu_roc_auc`. The precision at each threshold is at most 1. It is noisy where positives are rare:
     at a prior of 0.05, 200,000 rows give it with a standard error of 0.01 or so, see `unlabeled.metrics`.
     """
-    _, is_positive = as_labels(y_true)
+    _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)
     prior = averages.check_prior(prior)
     positive, population = _mass_by_score(averages, as_scores(y_score, len(is_positive)))

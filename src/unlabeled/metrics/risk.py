@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +54,7 @@ def pu_risk(
     loss: str = "zero-one",
     scenario: str = "case-control",
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> float:
     """Mean loss of a decision function over the population, without bias, so that noise may push it below 0.
 
@@ -62,7 +64,7 @@ def pu_risk(
     Parameters
     ----------
     y_true : array of shape (n_samples,)
-        Two values: the larger marks labelled positives, the other unlabeled rows.
+        Which rows are labelled positive: two values, spelled as `fit` of the classifiers takes them.
     decision : array of shape (n_samples,)
         What `decision_function` answers: positive where it is above 0.
     prior : float in (0, 1)
@@ -73,10 +75,12 @@ def pu_risk(
         Whether the population is the unlabeled rows, or labelled and unlabeled rows together.
     sample_weight : array of shape (n_samples,), optional
         How often each row counts.
+    pos_label : optional
+        The value that marks labelled positives, where numbers or words do not say it.
     """
     if loss not in LOSSES:
         raise ValueError(f"loss={loss!r} is not known; use one of {sorted(LOSSES)}.")
-    _, is_positive = as_labels(y_true)
+    _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)
     prior = averages.check_prior(prior)
     decision = as_scores(decision, len(is_positive))

@@ -6,10 +6,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
+from unlabeled.labels import find_classes
 from unlabeled.metrics import decisions, ranking, risk
 from unlabeled.samples import SCENARIOS
+
+
+@dataclass(frozen=True)
+class _OfScores:
+    """A metric of scores that refuses to be read upside down.
+
+    A scorer of scikit-learn hands over the scores for ``pos_label``, and without one those for the last of a
+    classifier's classes. Most classifiers have these sorted, and "positive" comes before "unlabeled".
+    """
+
+    function: Callable[..., float]
+
+    @property
+    def __name__(self) -> str:
+        return self.function.__name__
+
+    def __call__(
+        self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: Any = None, pos_label: Any = None, **options: Any
+    ) -> float:
+        classes, _ = find_classes(y_true, pos_label)
+        if pos_label is None and classes[0] > classes[1]:
+            unlabeled, positive = classes.tolist()
+            raise ValueError(
+                f"y marks positives by {positive!r}, which is sorted before {unlabeled!r}, so that scikit-learn may "
+                f"take scores upside down. Name it: pu_scorer(..., pos_label={positive!r})."
+            )
+        return self.function(y_true, y_score, sample_weight=sample_weight, pos_label=classes[1], **options)
 
 
 @dataclass(frozen=True)
@@ -21,7 +50,8 @@ class _Metric:
 
 
 _RANKS = ("decision_function", "predict_proba")
-_RISKS = {f"{loss}-risk": _Metric(risk.pu_risk, "decision_function", greater_is_better=False) for loss in risk.LOSSES}
+_RISK = _Metric(_OfScores(risk.pu_risk), "decision_function", greater_is_better=False)
+_RISKS = {f"{loss}-risk": _RISK for loss in risk.LOSSES}
 
 _METRICS: dict[str, _Metric] = {
     "recall": _Metric(decisions.pu_recall, needs_prior=False),
@@ -30,9 +60,9 @@ _METRICS: dict[str, _Metric] = {
     "f1": _Metric(decisions.pu_f1),
     "accuracy": _Metric(decisions.pu_accuracy),
     "proxy-accuracy": _Metric(decisions.proxy_accuracy),
-    "roc-auc": _Metric(ranking.pu_roc_auc, _RANKS),
-    "average-precision": _Metric(ranking.pu_average_precision, _RANKS),
-    "proxy-roc-auc": _Metric(ranking.proxy_roc_auc, _RANKS, needs_prior=False),
+    "roc-auc": _Metric(_OfScores(ranking.pu_roc_auc), _RANKS),
+    "average-precision": _Metric(_OfScores(ranking.pu_average_precision), _RANKS),
+    "proxy-roc-auc": _Metric(_OfScores(ranking.proxy_roc_auc), _RANKS, needs_prior=False),
     **_RISKS,
 }
 
@@ -40,7 +70,7 @@ _METRICS: dict[str, _Metric] = {
 SCORERS = tuple(_METRICS)
 
 
-def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-control") -> Any:
+def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-control", pos_label: Any = None) -> Any:
     """A scikit-learn scorer of a fitted classifier on a PU table: ``scorer(model, X, y)``, larger is better.
 
     Risks come out negated, as scikit-learn wants it. All candidates of a search are judged with
@@ -55,6 +85,9 @@ def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-co
         P(y = 1) in the population. Those that need none (recall, lee-liu, proxy-roc-auc) ignore it.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the population is the unlabeled rows, or labelled and unlabeled rows together.
+    pos_label : optional
+        The value that marks labelled positives. Words need it where a metric reads scores and the positive one is
+        sorted first, as "positive" is before "unlabeled".
 
     Examples
     --------
@@ -74,6 +107,8 @@ def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-co
         raise ValueError(f"scenario={scenario!r} is not known; use one of {list(SCENARIOS)}.")
     metric = _METRICS[name]
     options: dict[str, Any] = {"scenario": scenario}
+    if pos_label is not None:
+        options["pos_label"] = pos_label
     if metric.needs_prior:
         if prior is None:
             raise ValueError(f"{name!r} needs the prior: pu_scorer({name!r}, prior=...), P(y = 1) in the population.")

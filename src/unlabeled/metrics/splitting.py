@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold
 
-from unlabeled.samples import find_classes
+from unlabeled.labels import find_classes
 
 
 class PUStratifiedKFold(StratifiedKFold):
@@ -26,6 +26,8 @@ class PUStratifiedKFold(StratifiedKFold):
         Shuffle the rows of each sample first. Otherwise folds are stretches of the table.
     random_state : int, RandomState or None, default=None
         Used when ``shuffle`` is True.
+    pos_label : optional
+        The value that marks labelled positives, where numbers or words do not say it.
     """
 
     def __init__(
@@ -34,12 +36,14 @@ class PUStratifiedKFold(StratifiedKFold):
         *,
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        pos_label: Any = None,
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
+        self.pos_label = pos_label
 
     def split(self, X: Any, y: ArrayLike, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The row numbers of training and test part of each fold."""
-        _, is_positive = find_classes(y)
+        _, is_positive = find_classes(y, self.pos_label)
         for count, name in ((is_positive.sum(), "labelled positives"), ((~is_positive).sum(), "unlabeled rows")):
             if count < self.n_splits:
                 raise ValueError(

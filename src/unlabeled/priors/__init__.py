@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +63,8 @@ def compare_priors(
     *,
     scenario: str = "case-control",
     names: Iterable[str] | None = None,
+    classifier: Any = None,
+    pos_label: Any = None,
     on_estimate: Callable[[str], object] = lambda _name: None,
 ) -> PriorComparison:
     """Estimate the prior by several methods, and say whether they agree.
@@ -69,11 +73,16 @@ def compare_priors(
     ----------
     X : array or data frame of shape (n_samples, n_features)
     y : array of shape (n_samples,)
-        Two values: the larger marks labelled positives, the other unlabeled rows.
+        Which rows are labelled positive: two values, spelled as `fit` of the estimators takes them.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     names : names of `PRIORS`, optional
         Only these.
+    classifier : classifier, optional
+        Fitted to the same table: the prior that it estimated is compared too, in the place of "auto". A classifier
+        reads "auto" off its own scores, where the estimator of that name makes scores for itself, and the two differ.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it.
     on_estimate : callable, optional
         Called with each name when it is done: some take seconds.
 
@@ -82,8 +91,16 @@ def compare_priors(
     comparison : PriorComparison
         ``estimates`` by name, with intervals; ``failures`` by name; ``verdict``, a sentence.
     """
-    chosen = [(name, as_prior_estimator(name)) for name in (PRIORS if names is None else names)]
-    return compare(chosen, X, y, scenario, on_estimate)
+    found = getattr(classifier, "prior_estimator_", None)
+    chosen = [
+        (name, as_prior_estimator(name))
+        for name in (PRIORS if names is None else names)
+        if found is None or name != "auto"
+    ]
+    compared = compare(chosen, X, y, scenario, on_estimate, pos_label)
+    if found is None:
+        return compared
+    return replace(compared, estimates={"auto": PriorEstimate.of(found, "auto"), **compared.estimates})
 
 
 def resolve_prior(

@@ -25,7 +25,7 @@ class AutoPrior(ScorePrior):
 
     Parameters
     ----------
-    estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state
+    estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state, pos_label, verbose
         As for `BestBinPrior`. As ``prior`` of a classifier it reads the classifier's own honest scores, unless an
         ``estimator`` is given; ``max_evaluations``, ``engine`` and ``n_jobs`` then have no part in it.
 

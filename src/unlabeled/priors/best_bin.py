@@ -36,6 +36,10 @@ class BestBinPrior(ScorePrior):
         Threads for the kernel sums.
     random_state : int, RandomState or None, default=0
         For the choice of rows, and the interval. A number by default: a prior asked for twice is the same.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------

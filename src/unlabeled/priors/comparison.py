@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unlabeled.labels import find_classes
 from unlabeled.priors.estimator import PriorEstimator
-from unlabeled.samples import find_classes
+from unlabeled.priors.scar import told_once
 
 #: Estimators whose assumption (classes that hardly overlap) makes them come out too large otherwise.
 UPPER_BOUNDS = ("density", "elkan-noto")
@@ -76,14 +77,17 @@ def compare(
     y: ArrayLike,
     scenario: str,
     on_estimate: Callable[[str], object],
+    pos_label: Any = None,
 ) -> PriorComparison:
     """Fit estimators that are given by name, one after the other."""
-    find_classes(y)  # refuses what no estimator can learn from, instead of failing once for each
+    _, is_positive = find_classes(y, pos_label)  # once, for all of them: it may refuse y, or warn of it
     found, failed = {}, {}
-    for name, estimator in estimators:
-        try:
-            found[name] = PriorEstimate.of(estimator.set_params(scenario=scenario).fit(X, y), name)
-        except ValueError as error:
-            failed[name] = str(error)
-        on_estimate(name)
+    with told_once():
+        for name, estimator in estimators:
+            try:
+                fitted = estimator.set_params(scenario=scenario).fit(X, is_positive)
+                found[name] = PriorEstimate.of(fitted, name)
+            except ValueError as error:
+                failed[name] = str(error)
+            on_estimate(name)
     return PriorComparison(found, failed)

@@ -35,7 +35,7 @@ class DedpulPrior(ScorePrior):
     method : {"ratio", "em"}, default="ratio"
     eta : float in (0, 1), default=0.02
         The share of the positives' mass that may lie above the bound, for ``method="ratio"``.
-    estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state
+    estimator, n_folds, scenario, max_evaluations, engine, n_jobs, random_state, pos_label, verbose
         As for `BestBinPrior`.
 
     Attributes
@@ -73,6 +73,8 @@ class DedpulPrior(ScorePrior):
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         super().__init__(
             estimator,
@@ -82,6 +84,8 @@ class DedpulPrior(ScorePrior):
             engine=engine,
             n_jobs=n_jobs,
             random_state=random_state,
+            pos_label=pos_label,
+            verbose=verbose,
         )
         self.method = method
         self.eta = eta

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,6 +14,7 @@ from unlabeled.priors.estimator import check_max_evaluations, redrawn_interval
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
 from unlabeled.scoring.ratio import Kernels
+from unlabeled.scoring.scaling import has_distances, refuse_large_values
 from unlabeled.scoring.selection import loo_scores, misclassification_risks
 
 
@@ -36,6 +37,10 @@ class DensityPrior(RowPrior):
     n_jobs : int or None, default=None
         Threads for the kernel sums.
     random_state : int, RandomState or None, default=0
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
@@ -61,6 +66,8 @@ class DensityPrior(RowPrior):
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -70,6 +77,8 @@ class DensityPrior(RowPrior):
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.pos_label = pos_label
+        self.verbose = verbose
 
     @property
     def reads_scores(self) -> bool:
@@ -111,6 +120,8 @@ class DensityPrior(RowPrior):
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         check_max_evaluations(self.max_evaluations)
         gammas = as_gammas(self.gamma)
+        if not has_distances(pu):
+            refuse_large_values(pu, self)
         scores = loo_scores(pu, Kernels(self.kernel, gammas, self.engine, self.n_jobs), self.max_evaluations, rng)
         priors = np.maximum(density_prior(scores.positive, scores.positive_weights, self.eta), pu.labelled_share)
         best = int(np.argmin(misclassification_risks(scores, priors)))

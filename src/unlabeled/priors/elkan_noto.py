@@ -14,6 +14,7 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
 from unlabeled.samples import PUSample
 from unlabeled.scoring.cross_fitting import Pool, check_n_folds, held_out_scores
+from unlabeled.scoring.scaling import refuse_large_values
 
 ESTIMATES = ("e1", "e2", "e3")
 
@@ -41,6 +42,10 @@ class ElkanNotoPrior(ScorePrior):
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     random_state : int, RandomState or None, default=0
         For the interval.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
@@ -60,13 +65,24 @@ class ElkanNotoPrior(ScorePrior):
         n_folds: int = 5,
         scenario: str = "case-control",
         random_state: int | np.random.RandomState | None = 0,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
-        super().__init__(estimator, n_folds=n_folds, scenario=scenario, random_state=random_state)
+        super().__init__(
+            estimator,
+            n_folds=n_folds,
+            scenario=scenario,
+            random_state=random_state,
+            pos_label=pos_label,
+            verbose=verbose,
+        )
         self.estimates = estimates
 
     def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> HonestScores:  # noqa: ARG002
         if self.estimates not in ESTIMATES:
             raise ValueError(f"estimates={self.estimates!r} is not known; use one of {list(ESTIMATES)}.")
+        if self.estimator is None:
+            refuse_large_values(pu, self)
         model = make_pipeline(StandardScaler(), LogisticRegression()) if self.estimator is None else self.estimator
         if not hasattr(model, "predict_proba"):
             raise ValueError(

@@ -29,6 +29,7 @@ class PriorEstimator(PUInput, BaseEstimator):
     """
 
     random_state: int | np.random.RandomState | None = None
+    verbose: bool = False  # what models that were saved before have
 
     @property
     def reads_scores(self) -> bool:

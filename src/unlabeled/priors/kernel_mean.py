@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,10 @@ class KernelMeanPrior(RowPrior):
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     random_state : int, RandomState or None, default=0
         For the choice of rows, and the interval.
+    pos_label : optional
+        The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
 
     Attributes
     ----------
@@ -80,12 +85,16 @@ class KernelMeanPrior(RowPrior):
         max_points: int = 2400,
         scenario: str = "case-control",
         random_state: int | np.random.RandomState | None = 0,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.variant = variant
         self.bandwidth = bandwidth
         self.max_points = max_points
         self.scenario = scenario
         self.random_state = random_state
+        self.pos_label = pos_label
+        self.verbose = verbose
 
     def _rows_in_use(self, pu: PUSample, rng: np.random.RandomState) -> PUSample:
         return thinned(pu, self.max_points, rng)

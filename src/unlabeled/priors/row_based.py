@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.priors.estimator import PriorEstimator, check_level, check_n_draws
 from unlabeled.samples import PUSample, Sample
+from unlabeled.stages import stage
 
 
 class RowPrior(PriorEstimator):
@@ -55,7 +56,8 @@ class RowPrior(PriorEstimator):
 
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         self._sample = self._rows_in_use(pu, rng)
-        return self._share(self._sample, rng)
+        with stage("prior from rows"):
+            return self._share(self._sample, rng)
 
     def _rows_in_use(self, pu: PUSample, rng: np.random.RandomState) -> PUSample:  # noqa: ARG002
         """The rows that the estimate rests on."""

@@ -19,6 +19,9 @@ scores, which is nearly true of honest scores.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +44,23 @@ class ScarWarning(UserWarning):
     """Labels do not look as if they were given completely at random."""
 
 
+#: Whether the warning has come, where several estimates from one table are to give it only once.
+_told: ContextVar[list[bool] | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def told_once() -> Iterator[None]:
+    """Let several estimates from one table warn only once, although each has scores and numbers of its own."""
+    if _told.get() is not None:  # somebody further out has seen to it
+        yield
+        return
+    token = _told.set([])
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The region of top scores that speaks most against labels at random."""
@@ -58,8 +78,10 @@ def warn_unless_scar(scores: HonestScores) -> None:
     n_unlabeled = float(scores.unlabeled_weights.sum())
     if n_unlabeled <= FEWEST_POSITIVES:
         return
-    found = evidence_against_scar(scores, FEWEST_POSITIVES)
-    if found.p_value < LEVEL:
+    found, told = evidence_against_scar(scores, FEWEST_POSITIVES), _told.get()
+    if found.p_value < LEVEL and not told:
+        if told is not None:
+            told.append(True)
         warnings.warn(
             f"Labels do not look as if they were given completely at random: where {found.portion:.0%} of the labelled "
             f"positives lie, there are {found.n_unlabeled:g} of {n_unlabeled:g} unlabeled rows. Either fewer than "

@@ -19,6 +19,7 @@ from unlabeled.scoring.cross_fitting import Pool, check_can_score, check_n_folds
 from unlabeled.scoring.ratio import Kernels
 from unlabeled.scoring.scaling import gamma_grid, standardised
 from unlabeled.scoring.selection import loo_scores
+from unlabeled.stages import stage
 
 #: Of the grid of gammas that all choices start from, those that are tried here: not the ends.
 GAMMAS = slice(1, 10)
@@ -37,6 +38,8 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        pos_label: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_folds = n_folds
@@ -45,6 +48,8 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.pos_label = pos_label
+        self.verbose = verbose
 
     def interval(self, level: float = 0.95, n_draws: int = 200) -> tuple[float, float]:
         """Percentile interval of the estimate over redrawn scores.
@@ -89,7 +94,10 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         return self
 
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
-        return self._read(replace(self._honest_scores(pu, rng), labelled_share=pu.labelled_share))
+        with stage("scores for the prior"):
+            scores = replace(self._honest_scores(pu, rng), labelled_share=pu.labelled_share)
+        with stage("prior from scores"):
+            return self._read(scores)
 
     def _read(self, scores: HonestScores) -> float:
         """Keep the scores, and read off them the share of positives among the unlabeled rows."""

@@ -17,6 +17,8 @@ RELATIVE_GAMMAS: FloatArray = np.exp2(np.arange(-3, 9))
 #: The most pairs of rows that the median distance is taken over.
 N_PAIRS = 20_000
 PAIRS_AT_A_TIME = 1_000
+#: Beyond it squares overflow.
+LARGEST_VALUE = 1e150
 #: Features that were standardised before have mean 0 and variance 1 up to this.
 _ROUNDING = 1e-6
 
@@ -70,12 +72,40 @@ SCALINGS = {"standard": standardised, "none": as_they_are}
 
 
 def different_scalings(names: Sequence[str], pu: PUSample) -> list[Scaling]:
-    """The scalings of these names; of those that change nothing, only the first."""
+    """The scalings of these names; of those that change nothing, only the first, and none without distances.
+
+    Features as they are may be so large that most squared distances overflow, in which case they are left out, unless
+    they were all that was asked for.
+    """
     found: list[Scaling] = []
     for scaling in (SCALINGS[name](pu) for name in names):
+        if scaling.name == "none" and found and not has_distances(pu):
+            continue
         if not (scaling.changes_nothing and any(other.changes_nothing for other in found)):
             found.append(scaling)
     return found
+
+
+def has_distances(pu: PUSample) -> bool:
+    """Whether most squared distances of the population's rows are numbers, and not too large to be one."""
+    if not any(float(np.abs(sample.rows).max()) > LARGEST_VALUE for sample in (pu.positive, pu.unlabeled)):
+        return True
+    return bool(np.isfinite(median_sq_distance(pu.population)))
+
+
+def refuse_large_values(pu: PUSample, estimator: object, *, remedy: str = "") -> None:
+    """Refuse features that cannot be squared, and name them as the estimator knows them."""
+    largest = np.maximum(*(np.abs(sample.rows).max(axis=0) for sample in (pu.positive, pu.unlabeled)))
+    place = int(np.argmax(largest))
+    if not float(largest[place]) > LARGEST_VALUE:
+        return
+    names = getattr(estimator, "feature_names_in_", None)
+    feature = f"{place} (counted from 0)" if names is None else repr(names[place])
+    raise ValueError(
+        f"Feature {feature} of X holds values up to {largest[place]:.3g}, of which squares overflow in "
+        f"{type(estimator).__name__}. {remedy}Divide the feature by a constant, or correct the values if they stand "
+        "for missing ones."
+    )
 
 
 def gamma_grid(pu: PUSample, kernel: Kernel, rng: np.random.RandomState | None = None) -> FloatArray:
@@ -120,5 +150,6 @@ def _sq_distances(rows: FloatArray, first: np.ndarray, second: np.ndarray) -> Fl
     found = np.empty(len(first))
     for start in range(0, len(first), PAIRS_AT_A_TIME):
         part = slice(start, start + PAIRS_AT_A_TIME)
-        found[part] = ((rows[first[part]].astype(np.float64) - rows[second[part]]) ** 2).sum(axis=1)
+        with np.errstate(over="ignore"):  # infinitely far
+            found[part] = ((rows[first[part]].astype(np.float64) - rows[second[part]]) ** 2).sum(axis=1)
     return found

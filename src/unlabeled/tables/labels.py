@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from unlabeled.labels import says_unlabeled, surely_positive
 from unlabeled.tables.columns import MISSING_WORDS, nearest_first
 from unlabeled.tables.formats import TableError
-
-_YES, _NO = {"true", "yes", "y", "t"}, {"false", "no", "n", "f"}
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,8 @@ class Labels:
 def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None) -> Labels:
     """Mark the rows whose label is the positive value; all others, empty ones too, are unlabeled.
 
-    Without ``positive`` it is the larger of two numbers, true or yes of two booleans or words, or the one value of a
-    column that is empty otherwise.
+    Without ``positive`` it is the larger of two numbers, the one of two words that `unlabeled.labels` knows for it,
+    such as yes or true, or the one value of a column that is empty otherwise.
     """
     check_column(label, frame.columns)
     text = _as_text(frame[label])
@@ -90,8 +89,8 @@ def _find_positive(text: pl.Series, label: str) -> str:
         raise TableError(f"Column {label!r} is empty throughout: there are no labelled positives to learn from.")
     if len(values) == 1:
         return _only_value(values[0], label)
-    if len(values) == 2 and (yes := _larger(values)) is not None:
-        return yes
+    if len(values) == 2 and (place := surely_positive(values)) is not None:
+        return values[place]
     raise TableError(
         f"Column {label!r} has {len(values)} values: {_shown(values)}. Say which marks the positives: --positive VALUE."
     )
@@ -99,20 +98,9 @@ def _find_positive(text: pl.Series, label: str) -> str:
 
 def _only_value(value: str, label: str) -> str:
     """The one value of a label column, which must not say no."""
-    number = _number(value)
-    if value.lower() in _NO or number in {0, -1}:
+    if says_unlabeled(value):
         raise TableError(f"Column {label!r} holds only {value!r}: there are no labelled positives to learn from.")
     return value
-
-
-def _larger(values: list[str]) -> str | None:
-    """Which of two values says yes, if that is clear."""
-    numbers = [_number(value) for value in values]
-    if all(number is not None for number in numbers):
-        return values[int(np.argmax(np.array(numbers, dtype=float)))]
-    yes = [value for value in values if value.lower() in _YES]
-    no = [value for value in values if value.lower() in _NO]
-    return yes[0] if len(yes) == len(no) == 1 else None
 
 
 def _match(positive: str, text: pl.Series, label: str) -> str:
