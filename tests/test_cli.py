@@ -101,7 +101,8 @@ def test_fit_answers_in_json(fitted, capsys):
     facts = answer(capsys, "fit", fitted / "customers.csv", "--label", "known_fraud", "--prior", 0.2)
     assert facts["prior"] == {"value": 0.2, "low": None, "high": None, "source": "as given"}
     assert facts["threshold"] == pytest.approx(-np.log(0.4), abs=5)
-    assert 0 <= facts["estimates"]["recall"] <= 1
+    recall = facts["estimates"]["recall"]
+    assert 0 <= recall["low"] < recall["value"] < recall["high"] <= 1
     assert facts["scenario"] == "single-sample"
 
 
@@ -111,7 +112,7 @@ def test_the_scenario_matters(fitted, capsys):
         answer(capsys, "fit", fitted / "customers.csv", *options, "--scenario", scenario)["estimates"]
         for scenario in ("single-sample", "case-control")
     )
-    assert single["flagged_rate"] != two["flagged_rate"]
+    assert single["flagged_rate"]["value"] != two["flagged_rate"]["value"]
 
 
 def test_every_method_can_be_fitted_saved_and_used(fitted, here, capsys):

@@ -94,25 +94,11 @@ def test_without_numbers_rows_are_known_by_their_places(rng):
     np.testing.assert_array_equal(stacked.positive, [plain.positive, plain.positive])
 
 
-def test_redrawn_scores_keep_their_rows(rng):
-    found = scores(rng)
-    drawn = found.resample(np.random.RandomState(0))
-    np.testing.assert_array_equal(drawn.positive, found.positive[drawn.positive_rows])
-    np.testing.assert_array_equal(drawn.unlabeled_weights, found.unlabeled_weights[drawn.unlabeled_rows - 5])
-
-
 def test_one_score_is_the_first_of_one(rng):
     one = scores(rng)
     assert one.n_scores == 1
     assert one.at(0) is one
     assert one.each() == [one]
-
-
-def test_several_scores_are_redrawn_row_by_row(rng):
-    several = scores(rng, n_scores=3)
-    drawn = several.resample(np.random.RandomState(0))
-    assert drawn.positive.shape == (3, 5)
-    np.testing.assert_array_equal(drawn.positive, several.positive[:, drawn.positive_rows])
 
 
 @pytest.mark.parametrize(
