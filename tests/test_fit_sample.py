@@ -20,7 +20,8 @@ from unlabeled.classifiers import wmmd
 from unlabeled.datasets import make_gaussians
 from unlabeled.engines import numba as numba_engine
 from unlabeled.engines import reference
-from unlabeled.priors import PRIORS, AutoPrior, DensityPrior, compare_priors, resolve_prior
+from unlabeled.priors import PRIORS, AutoPrior, DedpulPrior, DensityPrior, compare_priors, resolve_prior
+from unlabeled.priors.comparison import compare
 from unlabeled.samples import SCENARIOS, PUSample, Sample, random_split, split_samples
 from unlabeled.scoring.scaling import different_scalings, standardised
 from unlabeled.scoring.selection import loo_scores_at
@@ -192,8 +193,11 @@ def test_compared_priors(data):
     for name, estimate in found.estimates.items():
         assert estimate.value == pytest.approx(clone(PRIORS[name]).fit(data.X, data.y).prior_)
         assert estimate.low <= estimate.high
-    few = compare_priors(data.X[[0, 1, 50, 51]], data.y[[0, 1, 50, 51]], names=["density"])
-    assert "needs four of each" in few.failures["density"]
+    failed = compare([("dedpul", DedpulPrior(eta=2))], data.X, data.y, "case-control", seen.append)
+    assert "eta" in failed.failures["dedpul"]
+    few = compare_priors(data.X[[0, 1, 50, 51]], data.y[[0, 1, 50, 51]], names=["density", "best-bin"])
+    assert all(estimate.high > 0.9 for estimate in few.estimates.values())
+    assert "With 2 positives the prior cannot be told" in few.verdict
     with pytest.raises(ValueError, match="only one class"):
         compare_priors(data.X, np.zeros(200))
 
