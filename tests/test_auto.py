@@ -315,7 +315,7 @@ def test_auto_prior_from_scores_of_a_classifier(data):
     fitted = AutoPrior().fit(data.X, data.y)
     again = AutoPrior().fit_scores(fitted.honest_scores_)
     assert again.prior_ == fitted.prior_
-    assert again.interval(n_draws=20) == fitted.interval(n_draws=20)
+    assert again.interval() == fitted.interval()
     share = AutoPrior().fit_scores(replace(fitted.honest_scores_, labelled_share=0.2)).prior_
     assert share == pytest.approx(0.2 + 0.8 * fitted.prior_)
 

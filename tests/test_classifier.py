@@ -204,7 +204,7 @@ def test_attributes(model):
 
 def test_an_estimated_prior_comes_with_an_interval(data):
     model = WMMDClassifier().fit(data.X, data.y)
-    low, high = model.prior_estimator_.interval(n_draws=50)
+    low, high = model.prior_estimator_.interval()
     assert 0 < low <= model.prior_ <= high < 1
 
 

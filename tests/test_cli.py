@@ -4,6 +4,7 @@ import datetime as dt
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -102,7 +103,8 @@ def test_fit_answers_in_json(fitted, capsys):
     facts = answer(capsys, "fit", fitted / "customers.csv", "--label", "known_fraud", "--prior", 0.2)
     assert facts["prior"] == {"value": 0.2, "low": None, "high": None, "source": "as given"}
     assert facts["threshold"] == pytest.approx(-np.log(0.4), abs=5)
-    assert 0 <= facts["estimates"]["recall"] <= 1
+    recall = facts["estimates"]["recall"]
+    assert 0 <= recall["low"] < recall["value"] < recall["high"] <= 1
     assert facts["scenario"] == "single-sample"
 
 
@@ -112,7 +114,7 @@ def test_the_scenario_matters(fitted, capsys):
         answer(capsys, "fit", fitted / "customers.csv", *options, "--scenario", scenario)["estimates"]
         for scenario in ("single-sample", "case-control")
     )
-    assert single["flagged_rate"] != two["flagged_rate"]
+    assert single["flagged_rate"]["value"] != two["flagged_rate"]["value"]
 
 
 def test_every_method_can_be_fitted_saved_and_used(fitted, here, capsys):
@@ -647,3 +649,55 @@ def test_a_table_of_200_mb_is_scored_in_little_memory(here, rng):
     at_first, at_last = map(int, done.stderr.split())
     assert at_last - at_first < 200
     assert pl.scan_parquet("scores.parquet").select(pl.len()).collect().item() == 500_000
+
+
+# --- numbers one can trust ---
+
+
+@pytest.fixture
+def few(customers, here):
+    """A table with three labelled positives."""
+    labelled = np.zeros(len(customers), dtype=int)
+    labelled[np.flatnonzero(customers["known_fraud"])[:3]] = 1
+    customers.with_columns(known_fraud=pl.Series(labelled)).write_csv(here / "few.csv")
+    return here / "few.csv"
+
+
+def test_with_three_positives_what_cannot_be_known_is_said(few, capsys):
+    assert call("fit", few, "--label", "known_fraud", "--method", "wmmd") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "With 3 labelled positives the ranking can be used; recall, precision and the number of positives" in out
+    assert "From 10 positives on" in out
+    assert not re.search(r"(recall|precision) [01]\.\d+ \(|about \d", out)
+    assert call("predict", "few.model", few) == 0
+    assert "how many of these are positive cannot be told" in capsys.readouterr().out
+    assert call("prior", few, "--label", "known_fraud") == 0
+    assert "With 3 positives the prior cannot be told" in capsys.readouterr().out
+
+
+def test_what_cannot_be_known_is_null(few, capsys):
+    facts = answer(capsys, "fit", few, "--label", "known_fraud", "--method", "wmmd")
+    for name in ("recall", "precision", "roc_auc", "n_positives", "n_flagged_positives"):
+        assert facts["estimates"][name]["value"] is None
+        assert facts["estimates"][name]["low"] < facts["estimates"][name]["high"]
+    assert answer(capsys, "predict", "few.model", few)["n_flagged_positives"]["value"] is None
+    assert all(
+        found["value"] is None for found in answer(capsys, "prior", few, "--label", "known_fraud")["estimates"].values()
+    )
+    given = answer(capsys, "fit", few, "--label", "known_fraud", "--method", "wmmd", "--prior", 0.1, "--force")
+    assert given["estimates"]["n_positives"]["value"] == pytest.approx(40)
+
+
+def test_the_positives_of_the_demo_are_counted_well(capsys):
+    """160 of 200 flagged rows are positive; it was said that 190 are, which prior times recall came to."""
+    table, truth = make_customers()
+    table.write_csv("customers.csv")
+    facts = answer(capsys, "fit", "customers.csv", "--label", "known_fraud")
+    prior, hits = facts["prior"], facts["estimates"]["n_flagged_positives"]
+    assert prior["low"] <= 0.1 <= prior["high"]
+    scored = answer(capsys, "predict", "customers.model", "customers.csv", "--out", "scores.csv")
+    flagged = pl.read_csv("scores.csv")["flagged"]
+    true = int((flagged & (truth["fraud"] == 1)).sum())
+    for found in (hits, scored["n_flagged_positives"]):
+        assert found["low"] <= true <= found["high"]
+        assert found["value"] == pytest.approx(true, abs=12)

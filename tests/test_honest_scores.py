@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.metrics import proxy_roc_auc
 
 
 def scores(rng, n_positive=5, n_unlabeled=8, share=0.0, n_scores=None):
@@ -94,11 +95,19 @@ def test_without_numbers_rows_are_known_by_their_places(rng):
     np.testing.assert_array_equal(stacked.positive, [plain.positive, plain.positive])
 
 
-def test_redrawn_scores_keep_their_rows(rng):
-    found = scores(rng)
-    drawn = found.resample(np.random.RandomState(0))
-    np.testing.assert_array_equal(drawn.positive, found.positive[drawn.positive_rows])
-    np.testing.assert_array_equal(drawn.unlabeled_weights, found.unlabeled_weights[drawn.unlabeled_rows - 5])
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_the_area_is_that_of_the_metrics(rng, share):
+    found = replace(scores(rng), labelled_share=share)
+    found = replace(found, unlabeled=np.append(found.unlabeled[1:], found.positive[0]))  # a tie
+    parts = (
+        (found.positive, found.unlabeled),
+        (share * found.positive_mass, found.population_mass[-len(found.unlabeled) :]),
+    )
+    labels = np.repeat([1, 0], [len(part) for part in parts[0]])
+    weights = np.concatenate(parts[1]) if share else np.concatenate([found.positive_mass, parts[1][1]])
+    scenario = "single-sample" if share else "case-control"
+    expected = proxy_roc_auc(labels, np.concatenate(parts[0]), scenario=scenario, sample_weight=weights)
+    assert found.area == pytest.approx(expected)
 
 
 def test_one_score_is_the_first_of_one(rng):
@@ -106,13 +115,6 @@ def test_one_score_is_the_first_of_one(rng):
     assert one.n_scores == 1
     assert one.at(0) is one
     assert one.each() == [one]
-
-
-def test_several_scores_are_redrawn_row_by_row(rng):
-    several = scores(rng, n_scores=3)
-    drawn = several.resample(np.random.RandomState(0))
-    assert drawn.positive.shape == (3, 5)
-    np.testing.assert_array_equal(drawn.positive, several.positive[:, drawn.positive_rows])
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_single_sample_against_hidden_truth():
 
 def test_estimated_prior_and_its_interval(data):
     model = ScoreWMMDClassifier(LINEAR).fit(data.X, data.y)
-    low, high = model.prior_estimator_.interval(n_draws=50)
+    low, high = model.prior_estimator_.interval()
     assert low <= model.prior_ <= high
     assert model.prior_ == pytest.approx(0.4, abs=0.08)
     by_rows = ScoreWMMDClassifier(LINEAR, prior="km2").fit(data.X, data.y)

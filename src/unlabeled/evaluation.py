@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,27 +14,50 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
+from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.labels import find_classes, positives_among
-from unlabeled.metrics import PUStratifiedKFold, pu_flagged_rate, pu_precision, pu_recall, pu_roc_auc
+from unlabeled.metrics import PUStratifiedKFold
+from unlabeled.metrics.averages import Averages
+from unlabeled.metrics.estimate import Estimate, proportion
+from unlabeled.priors import PriorEstimate
+from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.priors.scar import told_once
 
-__all__ = ["Estimates", "evaluate"]
+__all__ = ["Estimate", "Estimates", "evaluate"]
 
 #: Folds for classifiers that keep no honest scores of their own.
 N_FOLDS = 5
 #: The most rows of each sample that are scored in a fold.
 MOST_SCORED = 2_000
+#: Of the population that may be negative: an AUC among none says nothing.
+SMALLEST_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Recall, precision, flagged rate and ROC AUC in the population."""
+    """What to expect of a classifier in the population, and how many positives its table holds.
 
-    recall: float
-    precision: float
-    flagged_rate: float
-    roc_auc: float
+    Each is an `Estimate`: ``value``, and the ends of a 95 % interval, ``low`` and ``high``. ``value`` is None for what
+    cannot be told: precision where nothing is flagged; and all but the flagged rate with fewer than
+    `ENOUGH_POSITIVES` labelled positives.
+
+    Attributes
+    ----------
+    recall, precision, flagged_rate, roc_auc : Estimate
+        Shares of the positives and of the population that are flagged, of the flagged that are positive; ROC AUC.
+    n_positives : Estimate
+        Positives in the table, where it is the population: in all rows, or in the unlabeled ones (case-control).
+    n_flagged_positives : Estimate
+        Those of them that are flagged.
+    """
+
+    recall: Estimate
+    precision: Estimate
+    flagged_rate: Estimate
+    roc_auc: Estimate
+    n_positives: Estimate
+    n_flagged_positives: Estimate
 
 
 def evaluate(
@@ -41,14 +65,14 @@ def evaluate(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    prior: float | None = None,
+    prior: float | PriorEstimate | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Estimates | None:
-    """Estimate recall, precision, flagged rate and ROC AUC of a fitted classifier in the population.
+    """Estimate recall, precision, flagged rate and ROC AUC of a fitted classifier, and how many positives there are.
 
     The classifiers on WMMD keep the honest scores that their threshold was placed by, and these serve. Others are
-    fitted anew without each of five folds.
+    fitted anew without each of five folds. All come with intervals of 95 %.
 
     Parameters
     ----------
@@ -57,10 +81,11 @@ def evaluate(
     X : array or data frame of shape (n_samples, n_features)
     y : array of shape (n_samples,)
         Which rows are labelled positive, as the model was told.
-    prior : float in (0, 1), optional
-        P(y = 1) in the population; by default the model's.
+    prior : float in (0, 1) or PriorEstimate, optional
+        P(y = 1) in the population. A number is taken to be certain. By default the model's, with the interval of its
+        prior estimator if it has one.
     sample_weight : array of shape (n_samples,), optional
-        How often each row counted, where the model has to be fitted anew; honest scores know their weights.
+        How often each row counted.
     pos_label : optional
         The value of y that marks labelled positives; by default what the model has learned.
 
@@ -69,29 +94,48 @@ def evaluate(
     estimates : Estimates or None
         None where there are too few rows to hold any out.
 
+    Notes
+    -----
+    - Recall is the share of the labelled positives that are flagged, and its interval that of a binomial proportion
+      (Clopper and Pearson). Honest scores placed the threshold too, which takes one positive: k of n count as
+      k / (n + 1).
+    - Precision is the mean of the calibrated probabilities of the flagged rows. prior * recall / flagged rate would be
+      the same in the limit; but an estimated prior comes out too large rather than too small, and whatever is too much
+      in it would be found among the flagged rows, while calibration leaves it where the scores are low. The interval
+      is made of those of prior, recall and flagged rate, as far off as independent factors can be.
+    - ``benchmarks/intervals.py`` counts how often the intervals hold.
+
     Examples
     --------
     >>> from unlabeled import WMMDClassifier, evaluate
     >>> from unlabeled.datasets import make_gaussians
     >>> data = make_gaussians(random_state=0)
     >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
-    >>> 0.7 < evaluate(model, data.X, data.y).recall < 0.95
+    >>> recall = evaluate(model, data.X, data.y).recall
+    >>> 0.7 < recall.low < recall.value < recall.high < 0.95
     True
     """
     check_is_fitted(model)
     classifier = model[-1] if isinstance(model, Pipeline) else model
     pos_label = _positive_label(classifier, y) if pos_label is None else pos_label
     _, is_positive = find_classes(y, pos_label)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    averages = Averages.of(is_positive, classifier.scenario, weights)
     if isinstance(getattr(classifier, "honest_scores_", None), HonestScores):
-        decisions = _honest_decisions(classifier, is_positive)
+        decisions, spent = _honest_decisions(classifier, is_positive), 1.0
     elif min(is_positive.sum(), (~is_positive).sum()) < 3:  # each fit needs two rows of each sample
         return None
     else:
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        model = _unfitted(model, pos_label)
+        model, spent = _unfitted(model, pos_label), 0.0
         with told_once():
             decisions = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
-    return _estimates(decisions, float(classifier.prior_) if prior is None else prior, classifier.scenario)
+        decisions = replace(decisions, labelled_share=averages.labelled_share)
+    known = _known_prior(classifier, prior, averages)
+    counts = np.ones(len(is_positive)) if weights is None else weights
+    found = _estimates(decisions, known, spent, float(counts[averages.population > 0].sum()))
+    if decisions.n_positive >= ENOUGH_POSITIVES:
+        return found
+    return _intervals_alone(found, keep=("flagged_rate", *(["n_positives"] if known.low is None else [])))
 
 
 def _positive_label(classifier: Any, y: ArrayLike) -> Any:
@@ -110,40 +154,92 @@ def _unfitted(model: Any, pos_label: Any) -> Any:
     return copy
 
 
-def _estimates(decisions: HonestScores, prior: float, scenario: str) -> Estimates:
-    labels = np.repeat([0, 1], [len(decisions.unlabeled), len(decisions.positive)])
-    values = np.concatenate([decisions.unlabeled, decisions.positive])
-    weights = np.concatenate([decisions.unlabeled_weights, decisions.positive_weights])
-    options: dict[str, Any] = {"scenario": scenario, "sample_weight": weights}
-    flags = (values > 0).astype(int)
+def _known_prior(classifier: Any, prior: float | PriorEstimate | None, averages: Averages) -> PriorEstimate:
+    """The prior with its interval: as given, or the model's."""
+    estimator = getattr(classifier, "prior_estimator_", None)
+    if prior is None and estimator is not None:
+        prior = PriorEstimate.of(estimator, "the model's")
+    if not isinstance(prior, PriorEstimate):
+        prior = PriorEstimate(float(classifier.prior_) if prior is None else prior, None, None, "as given")
+    averages.check_prior(prior.value)
+    return prior
+
+
+def _estimates(decisions: HonestScores, prior: PriorEstimate, spent: float, n_population: float) -> Estimates:
+    """From decisions about rows that knew nothing of themselves, for a table with so many rows of the population."""
+    flagged_mass = np.where(decisions.population > 0, decisions.population_mass, 0.0)
+    found = float(decisions.recall(np.zeros(1))[0])
+    recall = proportion(found * decisions.n_positive, decisions.n_positive, spent=spent)
+    flagged = proportion(flagged_mass.sum() * decisions.n_population, decisions.n_population)
+    probabilities = calibrate(decisions, prior.value).probability(decisions.population)
+    precision = _precision(float(flagged_mass @ probabilities), prior, recall, flagged)
+    n_known = decisions.labelled_share * n_population
     return Estimates(
-        pu_recall(labels, flags, **options),
-        pu_precision(labels, flags, prior=prior, **options),
-        pu_flagged_rate(labels, flags, **options),
-        pu_roc_auc(labels, values, prior=prior, **options),
+        recall,
+        precision,
+        flagged,
+        _roc_auc(decisions, prior, spent),
+        Estimate(prior.value, *prior.ends).of_rows(n_population, at_least=n_known),
+        precision.of_rows(flagged_mass.sum() * n_population, at_least=n_known * found),
+    )
+
+
+def _precision(found: float, prior: PriorEstimate, recall: Estimate, flagged: Estimate) -> Estimate:
+    """Share of positives among the flagged, where flagged positives make up this share of the population."""
+    if not flagged.value:
+        return Estimate(None, 0.0, 1.0)
+    value, (prior_low, prior_high) = min(1.0, found / flagged.value), prior.ends
+    down = [(prior.value, prior_low), (recall.value, recall.low), (flagged.high, flagged.value)]
+    up = [(prior_high, prior.value), (recall.high, recall.value), (flagged.value, flagged.low)]
+    low, high = value * np.exp(-_squared_and_added(down)), value * np.exp(_squared_and_added(up))
+    return Estimate(value, float(low), float(min(high, 1.0)))
+
+
+def _squared_and_added(ratios: Sequence[tuple[float | None, float | None]]) -> float:
+    """How far a product can lie off, as a log, if each of its independent factors can lie off by this ratio."""
+    logs = [np.log(larger / smaller) if larger and smaller else np.inf for larger, smaller in ratios]
+    return float(np.linalg.norm(logs))
+
+
+def _roc_auc(decisions: HonestScores, prior: PriorEstimate, spent: float) -> Estimate:
+    """Chance that a positive scores higher than a negative: a mean over positives, no noisier than a share."""
+    area = decisions.area
+    noise = proportion(area * decisions.n_positive, decisions.n_positive, spent=spent)
+    value = _against_negatives(area, prior.value)
+    by_area = [_against_negatives(end, prior.value) for end in (noise.low, noise.high)]
+    by_prior = [_against_negatives(area, end) for end in prior.ends]
+    low = value - np.hypot(value - by_area[0], value - min(*by_prior, value))
+    high = value + np.hypot(by_area[1] - value, max(*by_prior, value) - value)
+    return Estimate(value, float(max(low, 0.0)), float(min(high, 1.0)))
+
+
+def _against_negatives(area: float, prior: float) -> float:
+    """The AUC, from the chance to score higher than a row of the population, which may be a positive itself."""
+    return float(np.clip((area - prior / 2) / max(1 - prior, SMALLEST_SHARE), 0, 1))
+
+
+def _intervals_alone(found: Estimates, keep: tuple[str, ...]) -> Estimates:
+    """With few positives: no numbers but those that need none of them."""
+    return replace(
+        found, **{name: replace(getattr(found, name), value=None) for name in vars(found) if name not in keep}
     )
 
 
 def _honest_decisions(classifier: Any, is_positive: np.ndarray) -> HonestScores:
-    """Honest scores less the threshold; in the single-sample scenario positives weigh their share of the population."""
+    """Honest scores less the threshold."""
     honest: HonestScores = classifier.honest_scores_
     for rows, expected in ((honest.positive_rows, True), (honest.unlabeled_rows, False)):
         if rows is None or rows.max() >= len(is_positive) or (is_positive[rows] != expected).any():
             raise ValueError(
                 "X and y are not the table that the model was fitted to, or its rows are in another order."
             )
-    share = honest.labelled_share or 0.5  # in the case-control scenario it does not matter
-    return replace(
-        honest.mapped(1.0, -classifier.threshold_),
-        positive_weights=share * honest.positive_mass,
-        unlabeled_weights=(1 - share) * honest.unlabeled_weights / honest.n_unlabeled,
-    )
+    return honest.mapped(1.0, -classifier.threshold_)
 
 
 def _refitted_decisions(
     model: Any, X: ArrayLike, y: np.ndarray, is_positive: np.ndarray, weights: FloatArray | None
 ) -> HonestScores:
-    """Decisions about rows by fits without their fold, each weighted by the rows that it stands for."""
+    """Decisions about rows by fits without their fold; each fold weighs what its rows do, whichever are scored."""
     n_folds = int(min(N_FOLDS, is_positive.sum(), (~is_positive).sum()))
     counts = np.ones(len(y)) if weights is None else weights
     decisions, stands_for, scored = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y), dtype=bool)
@@ -155,5 +251,9 @@ def _refitted_decisions(
             some = of_sample[:MOST_SCORED]
             decisions[some], scored[some] = fitted.decision_function(_safe_indexing(X, some)), True
             stands_for[some] = counts[some] * (counts[of_sample].sum() / counts[some].sum())
-    positive, unlabeled = scored & is_positive, scored & ~is_positive
-    return HonestScores(decisions[positive], decisions[unlabeled], stands_for[positive], stands_for[unlabeled])
+    samples = scored & is_positive, scored & ~is_positive
+    in_all = [counts[rows].sum() / stands_for[rows].sum() for rows in samples]  # as many as were scored
+    return HonestScores(
+        *(decisions[rows] for rows in samples),
+        *(stands_for[rows] * factor for rows, factor in zip(samples, in_all, strict=True)),
+    )

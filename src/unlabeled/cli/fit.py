@@ -64,7 +64,7 @@ def fit(
         )
         classifier, found = fitted(method, prior, learning, scenario)
         with stage("what to expect"):
-            estimates = evaluate(classifier, learning.features, learning.y, prior=found.value)
+            estimates = evaluate(classifier, learning.features, learning.y, prior=found)
     report = FitReport(learning, classifier, method, scenario, found, estimates, tuple(warned), out)
     save(_table_model(learning, classifier, label, report.facts()), out)
     if as_json:

@@ -10,12 +10,12 @@ from typing import Any
 
 from unlabeled.cli.learning_table import LearningTable
 from unlabeled.cli.output import say
-from unlabeled.evaluation import Estimates
+from unlabeled.evaluation import Estimate, Estimates
 from unlabeled.explanations import in_words
 from unlabeled.priors import PriorEstimate
+from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.tables import Columns
 
-FEW_POSITIVES = 10
 _SCENARIOS = {
     "single-sample": "single-sample: all rows are the population, and some of its positives are labelled",
     "case-control": "case-control: the unlabeled rows are the population, and positives were added to them",
@@ -38,15 +38,15 @@ class FitReport:
     @property
     def remarks(self) -> list[str]:
         """What a person should know before trusting the result."""
-        remarks, n_positive, prior = list(self.warned), self.learning.labels.n_positive, self.prior
-        if n_positive < FEW_POSITIVES:
-            remarks.append(f"{n_positive} labelled positives are few: expect large errors below ten or so.")
-        if self.estimates is None:
+        remarks, prior, estimates = list(self.warned), self.prior, self.estimates
+        if estimates is None:
             remarks.append("There are too few rows to hold any out, so recall and precision are not estimated.")
-        elif self.estimates.roc_auc < 0.65:
+        elif estimates.recall.value is None:
+            remarks.append(self._what_few_positives_tell(estimates))
+        elif estimates.roc_auc.value is not None and estimates.roc_auc.value < 0.65:
             remarks.append(
-                f"The columns hardly tell positives from others (AUC {max(self.estimates.roc_auc, 0):.2f}; 0.5 is "
-                "chance): the ranking will be of little use."
+                f"The columns hardly tell positives from others (AUC {estimates.roc_auc.value:.2f}; 0.5 is chance): "
+                "the ranking will be of little use."
             )
         if prior.low is not None and prior.high is not None and prior.high - prior.low > 0.3:
             remarks.append(
@@ -76,21 +76,45 @@ class FitReport:
 
     def tell(self) -> None:
         """In lines, when the model is written."""
-        labels, prior, n_rows = self.learning.labels, self.prior, len(self.learning.frame)
-        n_unlabeled = n_rows - labels.n_positive
+        labels, prior = self.learning.labels, self.prior
+        n_unlabeled = len(self.learning.frame) - labels.n_positive
         say("Read", self.learning.describe(), *self.learning.source.notes)
         say("Labels", f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows")
         say("Scenario", _SCENARIOS[self.scenario])
         say("Columns", *_column_lines(self.learning.columns))
-        n_population = n_rows if self.scenario == "single-sample" else n_unlabeled
-        say("Prior", _prior_line(prior), f"about {prior.value * n_population:,.0f} positives in {n_population:,} rows")
+        say("Prior", _prior_line(prior, few=labels.n_positive < ENOUGH_POSITIVES), *self._count_lines())
         say("Method", *self._method_lines())
         say("Threshold", f"rows with a log ratio above {self.classifier.threshold_:.3f} are flagged")
         if self.estimates is not None:
-            say("Estimates", _estimates_line(self.estimates))
+            say("Estimates", *_estimate_lines(self.estimates, self._n_population))
         for remark in self.remarks:
             say("Warning", remark)
         say("Model", f"{self.out} ({self.out.stat().st_size / 1e6:.1f} MB)")
+
+    @property
+    def _n_population(self) -> int:
+        """How many rows of the table are the population."""
+        n_rows = len(self.learning.frame)
+        return n_rows if self.scenario == "single-sample" else n_rows - self.learning.labels.n_positive
+
+    def _count_lines(self) -> list[str]:
+        """How many positives the table holds, where that can be told."""
+        count = None if self.estimates is None else self.estimates.n_positives
+        if count is None or count.value is None:
+            return []
+        return [f"about {count.value:,.0f} positives in {self._n_population:,} rows ({_range(count, ',.0f')})"]
+
+    def _what_few_positives_tell(self, found: Estimates) -> str:
+        """What can and what cannot be known."""
+        n_positive, unknown, ranges = self.learning.labels.n_positive, "recall and precision", ""
+        if found.n_positives.value is None:
+            unknown = "recall, precision and the number of positives"
+            ranges = f", and {_range(found.n_positives, ',.0f')} of {self._n_population:,} rows may be positive"
+        return (
+            f"With {n_positive} labelled positives the ranking can be used; {unknown} cannot be told. Recall may be "
+            f"{_range(found.recall, '.2f')}, precision {_range(found.precision, '.2f')}{ranges} (95 % intervals). From "
+            f"{ENOUGH_POSITIVES} positives on they are estimated."
+        )
 
     def _method_lines(self) -> list[str]:
         """What scores the rows, and why, where it was a choice."""
@@ -98,17 +122,31 @@ class FitReport:
         return [f"{self.method}: {in_words(self.classifier)}", *([] if reason is None else [reason])]
 
 
-def _prior_line(prior: PriorEstimate) -> str:
+def _prior_line(prior: PriorEstimate, *, few: bool) -> str:
     if prior.low is None:
         return f"{prior.value:.3f}, {prior.source}"
-    return f"{prior.value:.3f} (95 % interval {prior.low:.3f} to {prior.high:.3f}), by {prior.source}"
+    interval = f"95 % interval {prior.low:.3f} to {prior.high:.3f}"
+    return f"{prior.value:.3f}{' in use' if few else ''} ({interval}), by {prior.source}"
 
 
-def _estimates_line(estimates: Estimates) -> str:
-    return (
-        f"recall {estimates.recall:.2f}, precision {estimates.precision:.2f}, flagged {estimates.flagged_rate:.1%} "
-        "of the population (each row scored without itself)"
-    )
+def _estimate_lines(found: Estimates, n_population: int) -> list[str]:
+    """What can be told, with 95 % intervals."""
+    rate = found.flagged_rate
+    shares = [_with_range(name, getattr(found, name)) for name in ("recall", "precision")]
+    flagged = f"flagged {rate.value:.1%} ({_range(rate, '.1%')}) of the population"
+    lines = [", ".join([share for share in shares if share] + [flagged])]
+    if (hits := found.n_flagged_positives).value is not None and rate.value:
+        n_flagged = rate.value * n_population
+        lines.append(f"about {hits.value:,.0f} ({_range(hits, ',.0f')}) of {n_flagged:,.0f} flagged rows are positive")
+    return [*lines, "in brackets 95 % intervals; each row was scored without itself"]
+
+
+def _with_range(name: str, share: Estimate) -> str | None:
+    return None if share.value is None else f"{name} {share.value:.2f} ({_range(share, '.2f')})"
+
+
+def _range(found: Estimate, form: str) -> str:
+    return f"{found.low:{form}} to {found.high:{form}}"
 
 
 def _column_lines(columns: Columns, most: int = 12) -> list[str]:

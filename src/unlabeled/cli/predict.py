@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +15,7 @@ import typer
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
 from unlabeled.cli.output import say, say_json, show_table, shown_progress
+from unlabeled.evaluation import Estimate
 from unlabeled.files import written_whole
 from unlabeled.saving import ModelFileError, load
 from unlabeled.tables import Notices, Table, TableError, TableModel, rows_a_batch
@@ -102,6 +103,8 @@ class Summary:
 
     n_rows: int = 0
     n_flagged: int = 0
+    n_known_flagged: int = 0
+    probability_flagged: float = 0.0
     notices: Notices = field(default_factory=Notices)
     notes: list[str] = field(default_factory=list)
 
@@ -127,9 +130,11 @@ def scored_batches(
         summary.n_rows += len(batch)
         summary.n_flagged += int(scores["flagged"].sum())
         summary.notices.add(notices)
+        summary.probability_flagged += float(scores.filter("flagged")["probability"].sum())
         model.columns.check_readable(summary.notices, table.name)
         on_batch()
         known = [is_labelled(batch[name], model.positive).alias("known").to_frame() for name in labels]
+        summary.n_known_flagged += sum(int((frame["known"] & scores["flagged"]).sum()) for frame in known)
         yield pl.concat([rows.alias("row").to_frame(), batch.select(renamed), scores, *known], how="horizontal")
 
 
@@ -168,6 +173,8 @@ def _tell(
         return
     if as_json:
         answer: dict[str, Any] = {"n_rows": summary.n_rows, "n_flagged": summary.n_flagged}
+        hits = positives_among_flagged(summary, model)
+        answer["n_flagged_positives"] = None if hits is None else asdict(hits)
         answer["out"] = None if out is None else str(out)
         if out is None and ranking is not None:
             answer["top"] = ranking.to_dicts()
@@ -196,13 +203,30 @@ def unreadable_in_words(notices: Notices) -> list[str]:
     ]
 
 
-def _hits(summary: Summary, model: TableModel) -> str:
-    """How many of the flagged rows are positive, if the table is like the one the model was fitted to."""
+def positives_among_flagged(summary: Summary, model: TableModel) -> Estimate | None:
+    """How many of the flagged rows are positive, if the table is like the one the model was fitted to.
+
+    Probabilities that were calibrated add up to that number: with few flagged rows, or other ones than at first, these
+    know more than the precision of the first table. Its interval says how far off they may be.
+    """
     estimates = model.facts.get("estimates")
     if not estimates:
+        return None
+    count = Estimate(**estimates["precision"]).of_rows(summary.n_flagged, at_least=summary.n_known_flagged)
+    if count.value is None or getattr(model.classifier, "calibration_", None) is None:
+        return count
+    value = max(summary.probability_flagged, summary.n_known_flagged)
+    return Estimate(value, min(count.low, value), max(count.high, value))
+
+
+def _hits(summary: Summary, model: TableModel) -> str:
+    hits = positives_among_flagged(summary, model)
+    if hits is None:
         return ""
-    n_hits = estimates["precision"] * summary.n_flagged
-    return f"; about {n_hits:,.0f} positives among these, if the table is like the first"
+    if hits.value is None:
+        return f"; how many of these are positive cannot be told: {hits.low:,.0f} to {hits.high:,.0f}"
+    interval = f"95 % interval {hits.low:,.0f} to {hits.high:,.0f}"
+    return f"; about {hits.value:,.0f} positives among these ({interval}), if the table is like the first"
 
 
 def _cell(value: object) -> str:

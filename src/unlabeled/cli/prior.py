@@ -49,13 +49,17 @@ def prior(
             )
     found, failed, verdict = compared.estimates, compared.failures, compared.verdict
     if as_json:
-        estimates = {name: asdict(estimate) for name, estimate in found.items()}
+        untold = {"value": None} if compared.few else {}
+        estimates = {name: asdict(estimate) | untold for name, estimate in found.items()}
         say_json({"estimates": estimates, "failed": failed, "verdict": verdict, "warnings": warned})
         return
     say("Read", learning.describe(), *learning.source.notes)
     least = learning.labelled_share if scenario == "single-sample" else 0.0
     say("Labels", f"{learning.labels.n_positive:,} positives: the prior is at least {least:.3f}")
-    rows = [(name, f"{e.value:.3f}", f"{e.low:.3f} to {e.high:.3f}", _kind(name)) for name, e in found.items()]
+    rows = [
+        (name, "" if compared.few else f"{e.value:.3f}", f"{e.low:.3f} to {e.high:.3f}", _kind(name))
+        for name, e in found.items()
+    ]
     rows += [(name, "none", "", reason) for name, reason in failed.items()]
     show_table(("estimator", "prior", "95 % interval", ""), rows)
     say("Verdict", verdict, *(["unlabeled fit takes it: --prior X"] if compared.disagree else []))

@@ -139,6 +139,14 @@ class HonestScores:
         rate = _weighted_rate(self.unlabeled > thresholds[:, None], self.unlabeled_weights)
         return self.labelled_share * self.recall(thresholds) + (1 - self.labelled_share) * rate
 
+    @property
+    def area(self) -> float:
+        """Chance that a positive has a higher score than a row of the population, ties counting half."""
+        values, place = np.unique(self.population, return_inverse=True)
+        below = np.concatenate([[0.0], np.cumsum(np.bincount(place, self.population_mass))])
+        ends = (below[np.searchsorted(values, self.positive, side=side)] for side in ("left", "right"))
+        return float(self.positive_mass @ sum(ends) / 2)
+
     # --- the scale of a score ---
 
     @property
@@ -161,19 +169,6 @@ class HonestScores:
         """Scores on another scale."""
         positive, unlabeled = (slope * values + intercept for values in (self.positive, self.unlabeled))
         return replace(self, positive=positive, unlabeled=unlabeled)
-
-    def resample(self, rng: np.random.RandomState) -> HonestScores:
-        """A bootstrap draw of the scores; rows themselves cannot be redrawn, since copies defeat leave-one-out."""
-        p, u = (rng.randint(len(w), size=len(w)) for w in (self.positive_weights, self.unlabeled_weights))
-        return HonestScores(
-            self.positive[..., p],
-            self.unlabeled[..., u],
-            self.positive_weights[p],
-            self.unlabeled_weights[u],
-            self.labelled_share,
-            None if self.positive_rows is None else self.positive_rows[p],
-            None if self.unlabeled_rows is None else self.unlabeled_rows[u],
-        )
 
 
 class KeepsHonestScores:

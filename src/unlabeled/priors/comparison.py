@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 
 from unlabeled.labels import find_classes
 from unlabeled.priors.estimator import PriorEstimator
+from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.priors.scar import told_once
 
 #: Estimators whose assumption (classes that hardly overlap) makes them come out too large otherwise.
 UPPER_BOUNDS = ("density", "elkan-noto")
-#: Each draw of these is a fit of seconds, so that there are fewer.
-_DRAWS: dict[str, Any] = {"km1": {"n_draws": 10}, "km2": {"n_draws": 10}}
 #: An estimate of 0 or 1 is no prior that a classifier can use.
 _CLOSEST = 1e-9
 
@@ -30,20 +29,31 @@ class PriorEstimate:
     high: float | None
     source: str
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval; of no width where the prior was given."""
+        return (self.value if self.low is None else self.low), (self.value if self.high is None else self.high)
+
     @classmethod
     def of(cls, estimator: PriorEstimator, name: str) -> PriorEstimate:
         """What a fitted estimator says, as a share that a classifier can use."""
-        low, high = estimator.interval(**_DRAWS.get(name, {}))
+        low, high = estimator.interval()
         least = max(estimator.labelled_share_, _CLOSEST)
         return cls(float(np.clip(estimator.prior_, least, 1 - _CLOSEST)), low, high, name)
 
 
 @dataclass(frozen=True)
 class PriorComparison:
-    """Estimates by name, and why others have none."""
+    """Estimates by name, why others have none, and how many labelled positives they are from."""
 
     estimates: dict[str, PriorEstimate]
     failures: dict[str, str]
+    n_positive: float = np.inf
+
+    @property
+    def few(self) -> bool:
+        """Whether the positives are too few for an estimate: its interval says all there is."""
+        return self.n_positive < ENOUGH_POSITIVES
 
     @property
     def votes(self) -> list[float]:
@@ -60,6 +70,11 @@ class PriorComparison:
     def verdict(self) -> str:
         """Whether the estimates agree, in a sentence."""
         votes = self.votes
+        if self.few:
+            return (
+                f"With {self.n_positive:,} positives the prior cannot be told: the intervals say all there is. "
+                f"From {ENOUGH_POSITIVES} positives on it is estimated."
+            )
         if len(votes) < 2:
             return "There are too few estimates to compare."
         middle, spread = votes[len(votes) // 2], votes[-1] - votes[0]
@@ -90,4 +105,4 @@ def compare(
             except ValueError as error:
                 failed[name] = str(error)
             on_estimate(name)
-    return PriorComparison(found, failed)
+    return PriorComparison(found, failed, int(is_positive.sum()))

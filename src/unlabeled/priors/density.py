@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.kernels import PAPER_GAMMAS, RBF, Kernel, as_gammas, as_kernel
-from unlabeled.priors.estimator import check_max_evaluations, redrawn_interval
+from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
 from unlabeled.scoring.ratio import Kernels
@@ -93,21 +92,8 @@ class DensityPrior(RowPrior):
         self.prior_ = self._of_scores(scores)
         return self
 
-    def interval(self, level: float = 0.95, n_draws: int = 40) -> tuple[float, float]:
-        """Interval of the prior, from random halves of both samples or, after `fit_scores`, from redrawn scores.
-
-        It tells the noise of the estimate and not its bias; see `RowPrior.interval`.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-        n_draws : int, default=40
-            How many halves, or how often scores are redrawn.
-        """
-        if not hasattr(self, "honest_scores_"):
-            return super().interval(level, n_draws)
-        rng = check_random_state(self.random_state)
-        return redrawn_interval(self._of_scores, self.honest_scores_, level, n_draws, rng)
+    def _scores_at_hand(self) -> HonestScores:
+        return self.honest_scores_ if hasattr(self, "honest_scores_") else super()._scores_at_hand()
 
     def _of_scores(self, scores: HonestScores) -> float:
         return max(float(density_prior(scores.positive, scores.positive_weights, self.eta)[0]), scores.labelled_share)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.contract import PUInput
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.priors.limits import share_limits
 from unlabeled.samples import PUSample
 
 
@@ -46,11 +47,24 @@ class PriorEstimator(PUInput, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} estimates the prior from rows: use fit.")
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Interval of the prior at a confidence level.
+        """Interval that holds the prior, at a confidence level.
 
-        It tells the noise of the estimate. Where irreducibility is in doubt the estimate is an upper bound of the
-        prior, and then so is this interval: nothing in the data can say how far below it the prior lies.
+        Not the noise of this estimate alone, which knows nothing of its bias: between which limits the prior lies, from
+        how many unlabeled rows score as high as the labelled positives do (`unlabeled.priors.limits`), and wide enough
+        for the estimate itself. With few positives it is wide. The upper end assumes labels given completely at random;
+        the lower end also that the highest scores are those of positives (irreducibility). Where that is in doubt the
+        estimate is an upper bound of the prior, and the prior may lie anywhere below the interval.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
         """
+        check_is_fitted(self, "prior_")
+        low, high = (self._to_population(share) for share in share_limits(self._scores_at_hand(), check_level(level)))
+        return float(min(low, self.prior_)), float(max(high, self.prior_))
+
+    def _scores_at_hand(self) -> HonestScores:
+        """Honest scores of the rows that the estimate is from."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -69,19 +83,6 @@ class PriorEstimator(PUInput, BaseEstimator):
         return self.labelled_share_ + (1 - self.labelled_share_) * share
 
 
-def redrawn_interval(
-    estimate: Callable[[HonestScores], float],
-    scores: HonestScores,
-    level: float,
-    n_draws: int,
-    rng: np.random.RandomState,
-) -> tuple[float, float]:
-    """Percentile interval of an estimate from scores, over redrawn scores."""
-    estimates = [estimate(scores.resample(rng)) for _ in range(check_n_draws(n_draws))]
-    low, high = np.quantile(estimates, [(1 - check_level(level)) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
 def check_max_evaluations(max_evaluations: object) -> None:
     """Refuse what is not a number of rows to score, or None for all of them."""
     if not (max_evaluations is None or (isinstance(max_evaluations, Integral) and int(max_evaluations) >= 1)):
@@ -93,10 +94,3 @@ def check_level(level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1; got {level!r}.")
     return level
-
-
-def check_n_draws(n_draws: object) -> int:
-    """Refuse what is not a number of draws."""
-    if not (isinstance(n_draws, Integral) and int(n_draws) >= 2):
-        raise ValueError(f"n_draws must be a whole number of 2 or more; got {n_draws!r}.")
-    return int(n_draws)

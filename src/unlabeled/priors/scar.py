@@ -8,12 +8,8 @@ No such sign works without an assumption on how many positives the unlabeled row
 every positive is labelled, and that agrees with labels at random in any table. So what is tested is that labels are
 random *and* the unlabeled rows hold at least a given number of positives.
 
-How probable are so few unlabeled rows at the top? Put a threshold t at the m-th highest score of n labelled positives.
-A share B of all positives scores t or more, and B has the distribution Beta(m, n + 1 - m) whatever the score is, or is
-larger where scores tie. So the number of unlabeled rows at or above t is no smaller than a binomial number with mean
-(positives) * B, whose lower tail is no larger than that of a Poisson number with this mean. Several m are tried, and
-the smallest probability is multiplied by their number. This holds for a score that does not depend on the rows it
-scores, which is nearly true of honest scores.
+How probable are so few unlabeled rows at the top? `unlabeled.priors.top_regions` works it out for one region. Several
+are tried, and the smallest probability is multiplied by their number.
 """
 
 from __future__ import annotations
@@ -24,20 +20,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.special import betaincinv, gammaincc
-
-from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.priors.top_regions import PORTIONS, TopRegion
 
 #: How often, at most, the warning may come by chance.
 LEVEL = 1e-3
 #: The unlabeled rows are taken to hold at least this many positives.
 FEWEST_POSITIVES = 20.0
-#: The parts of the labelled positives, from the highest score down, that are looked at.
-PORTIONS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-#: Edges of the cells in which the distribution of B is summed up, as probabilities: fine where B is small.
-_EDGES: FloatArray = np.concatenate([[0.0], np.geomspace(1e-9, 0.5, 200), 1 - np.geomspace(0.5, 1e-3, 50)[1:], [1.0]])
 
 
 class ScarWarning(UserWarning):
@@ -95,24 +84,7 @@ def warn_unless_scar(scores: HonestScores) -> None:
 
 def evidence_against_scar(scores: HonestScores, n_positives: float) -> Evidence:
     """How well the scores agree with labels at random and at least ``n_positives`` unlabeled positives."""
-    order = np.argsort(-scores.positive)
-    total = np.cumsum(scores.positive_weights[order])
-    rounding, found = scores.rounding, []
-    for portion in PORTIONS:
-        needed = max(1.0, portion * total[-1])
-        last = min(int(np.searchsorted(total, needed * (1 - 1e-9))), len(order) - 1)
-        threshold = scores.positive[order[last]]
-        as_high = scores.unlabeled >= threshold - rounding  # copies of a row are as high
-        n_above = float(scores.unlabeled_weights[as_high].sum())
-        found.append(Evidence(portion, n_above, _p_value(needed, total[-1], n_above, n_positives)))
-    best = min(found, key=lambda evidence: evidence.p_value)
-    return Evidence(best.portion, best.n_unlabeled, min(1.0, len(PORTIONS) * best.p_value))
-
-
-def _p_value(m: float, n: float, n_above: float, n_positives: float) -> float:
-    """P(Poisson(n_positives * B) <= n_above) for B ~ Beta(m, n + 1 - m), from above.
-
-    It falls in B, so that in every cell the lower edge gives a bound.
-    """
-    b = betaincinv(m, max(n + 1 - m, 1e-9), _EDGES[:-1])
-    return float(gammaincc(n_above + 1, n_positives * b) @ np.diff(_EDGES))
+    regions = [TopRegion.of(scores, portion) for portion in PORTIONS]
+    p_values = [region.p_of_so_few(n_positives) for region in regions]
+    best = p_values.index(min(p_values))
+    return Evidence(regions[best].portion, regions[best].n_unlabeled, min(1.0, len(PORTIONS) * p_values[best]))

@@ -1,4 +1,4 @@
-"""What estimators on one-dimensional scores share: honest scores, and an interval by redrawing them."""
+"""What estimators on one-dimensional scores share: honest scores, by a classifier or by the WMMD."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.kernels import RBF
-from unlabeled.priors.estimator import PriorEstimator, check_max_evaluations, redrawn_interval
+from unlabeled.priors.estimator import PriorEstimator, check_max_evaluations
 from unlabeled.priors.scar import evidence_against_scar, warn_unless_scar
 from unlabeled.samples import PUSample
 from unlabeled.scoring.cross_fitting import Pool, check_can_score, check_n_folds, held_out_scores
@@ -50,26 +49,6 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         self.random_state = random_state
         self.pos_label = pos_label
         self.verbose = verbose
-
-    def interval(self, level: float = 0.95, n_draws: int = 200) -> tuple[float, float]:
-        """Percentile interval of the estimate over redrawn scores.
-
-        It tells the noise of the estimate, not its bias, and misses the prior more often than its level says where the
-        bias is no smaller than the noise. Over 20 tables, intervals of 95 % held the prior in 90 to 100 % for the best
-        bin, and in 65 to 85 % for DEDPUL. If the classes are not irreducible the estimate is an upper bound of the
-        prior, and then so is this interval: nothing in the data can say how far below it the prior lies.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-        n_draws : int, default=200
-            How often scores are redrawn.
-        """
-        check_is_fitted(self, "prior_")
-        rng = check_random_state(self.random_state)
-        return redrawn_interval(
-            lambda drawn: float(self._to_population(self._share(drawn))), self.honest_scores_, level, n_draws, rng
-        )
 
     def scar_p_value(self, prior: float) -> float:
         """How probable the scores are if labels were given completely at random and the prior is this or more.
@@ -113,6 +92,9 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         check_can_score(self.estimator)
         pool = Pool.of(pu)
         return held_out_scores(self.estimator, pool, pool.folds(check_n_folds(self.n_folds)))
+
+    def _scores_at_hand(self) -> HonestScores:
+        return self.honest_scores_
 
     def _share(self, scores: HonestScores) -> float:
         """Share of positives among the unlabeled rows, from scores."""

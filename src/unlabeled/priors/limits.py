@@ -1,0 +1,79 @@
+"""Between which limits the share of positives among the unlabeled rows lies, from honest scores.
+
+From above: no more positives than agree with the unlabeled rows in regions of top scores. Several regions are tried,
+which their number makes up for. This assumes labels given completely at random, and nothing else.
+
+From below: if one of the regions holds hardly any negatives, the unlabeled rows in it are positives. Which of the
+regions does is not known, so that the smallest of their limits counts; no correction is needed for that. That there is
+such a region is irreducibility with a size: the fifth of the positives with the highest scores, or a smaller part where
+positives are many, lies among positives. Where it does not, the lower limit may come out too high, and nothing in the
+data can tell. There is no lower limit where the assumption says nothing or is refuted: with fewer than five positives
+(a fifth of them is no region), where the scores do not tell labelled from unlabeled rows, and where it contradicts the
+upper limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import norm
+
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.priors.top_regions import PORTIONS, TopRegion
+
+#: With fewer labelled positives the ranking can be used, and hardly a number told: over the draws of
+#: ``benchmarks/intervals.py`` the interval of the prior is then half as wide as all it could be, or wider.
+ENOUGH_POSITIVES = 10
+#: The part of the positives that is taken to lie among positives; of more than 400 positives, 4 sqrt(n) of n.
+PURE_PORTION = 0.2
+_STEPS = 50
+
+
+def share_limits(scores: HonestScores, level: float = 0.95) -> tuple[float, float]:
+    """Limits of the share of positives among the unlabeled rows, each wrong with a probability of (1 - level) / 2."""
+    tail = (1 - level) / 2
+    high = _upper_limit(scores, tail)
+    if scores.n_positive * PURE_PORTION < 1 or not _tell_apart(scores, tail):
+        return 0.0, high
+    low = _lower_limit(scores, tail)
+    return (low if low <= high else 0.0), high
+
+
+def _upper_limit(scores: HonestScores, tail: float) -> float:
+    """The largest share under which so few unlabeled rows at the top are not too improbable."""
+    n_unlabeled, regions = scores.n_unlabeled, [TopRegion.of(scores, portion) for portion in PORTIONS]
+
+    def is_possible(share: float) -> bool:
+        return min(region.p_of_so_few(share * n_unlabeled) for region in regions) >= tail / len(regions)
+
+    return 1.0 if is_possible(1.0) else _last(is_possible)
+
+
+def _lower_limit(scores: HonestScores, tail: float) -> float:
+    """The smallest share under which so many unlabeled rows in one of the regions are not too improbable."""
+    n_positive, n_unlabeled = scores.n_positive, scores.n_unlabeled
+    smallest = min(PURE_PORTION, 4 / np.sqrt(n_positive))
+    portions = [smallest, *(portion for portion in PORTIONS if portion > smallest)]
+    regions = [TopRegion.of(scores, portion) for portion in portions]
+
+    def is_impossible(share: float) -> bool:
+        return max(region.p_of_so_many(share * n_unlabeled) for region in regions) < tail
+
+    return 1.0 if is_impossible(1.0) else _last(is_impossible)
+
+
+def _tell_apart(scores: HonestScores, tail: float) -> bool:
+    """Whether the positives score higher than the unlabeled rows beyond what chance would do."""
+    n_positive, n_unlabeled = scores.n_positive, scores.n_unlabeled
+    by_chance = np.sqrt((n_positive + n_unlabeled + 1) / (12 * n_positive * n_unlabeled))
+    return bool(scores.against_unlabeled().area - 0.5 > norm.isf(tail) * by_chance)
+
+
+def _last(holds: Callable[[float], bool]) -> float:
+    """The largest share that something holds for, by bisection: it holds up to one and not beyond."""
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
