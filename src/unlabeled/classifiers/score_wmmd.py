@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import ScoreDecisions
@@ -33,7 +34,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     ----------
     estimator : classifier or None, default=None
         Anything with `predict_proba` or `decision_function`; it is cloned. None: `HistGradientBoostingClassifier` with
-        small trees, few features a split, and both samples weighing the same (by their numbers of rows).
+        small trees, few features a split, and both samples weighing the same (by their numbers of rows). It takes no
+        sparse tables: for these, `LogisticRegression` with as much weight on both samples, see Notes.
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population. If it is known, give it. "auto" and "density" estimate it from the out-of-fold
         scores, other names and estimators of `unlabeled.priors` from the rows.
@@ -78,11 +80,20 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     engine_ : str
         The engine in use.
     n_features_in_ : int
+    n_missing_ : array of shape (n_features_in_,)
+        How many values of each feature were missing (NaN) in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
 
     Notes
     -----
+    Boosted trees learn for each split where missing values (NaN) go. A classifier of yours is given them as they are,
+    and has the last word on them.
+
+    Text as TF-IDF and other sparse tables have more features than rows, each of which says little: a linear score with
+    a penalty is what suits them. The penalty is in units of the mean squared length of the rows, so that multiplying
+    the table by a number changes nothing.
+
     DEDPUL (Ivanov, 2020) has the same first step and estimates the densities of both samples of the score, on the scale
     of ranks, by kernels of a fixed bandwidth rule. Here gamma is chosen by leave-one-out, the score keeps its scale,
     and probabilities come from the isotonic and logistic fits of `WMMDClassifier` with the prior as their mean.
@@ -91,6 +102,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     inner classifier.
     """
 
+    _takes_missing = True
+    _takes_sparse = True
     verbose: bool = False  # what models that were saved before have
 
     def __init__(
@@ -120,7 +133,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         self._check_parameters(pu)
         self.engine_ = select_engine(self.engine)
         inner, self.steps_ = self.estimator, None
-        if inner is None:
+        if inner is None and self._learned_sparse:
+            inner = sparse_estimator(pu)
+        elif inner is None:
             with stage("steps of features"):
                 inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
         seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
@@ -188,6 +203,14 @@ def default_estimator(random_state: int | np.random.RandomState | None = 0) -> H
         early_stopping=False,
         random_state=random_state,
     )
+
+
+def sparse_estimator(pu: PUSample) -> LogisticRegression:
+    """A linear score for sparse rows: never dense, balanced, with a penalty in units of the rows."""
+    samples = pu.positive, pu.unlabeled
+    lengths = np.concatenate([np.asarray(sample.rows.multiply(sample.rows).sum(axis=1)).ravel() for sample in samples])
+    mean = np.average(lengths, weights=np.concatenate([sample.weights for sample in samples]))
+    return LogisticRegression(C=1 / mean if mean > 0 else 1.0, class_weight="balanced", max_iter=1000)
 
 
 def importances_of(model: Any, n_features: int) -> FloatArray | None:

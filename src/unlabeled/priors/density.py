@@ -13,6 +13,7 @@ from unlabeled.kernels import PAPER_GAMMAS, RBF, Kernel, as_gammas, as_kernel
 from unlabeled.priors.estimator import check_max_evaluations, redrawn_interval
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
+from unlabeled.scoring.forms import complete
 from unlabeled.scoring.ratio import Kernels
 from unlabeled.scoring.selection import loo_scores, misclassification_risks
 
@@ -110,7 +111,7 @@ class DensityPrior(RowPrior):
 
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         check_max_evaluations(self.max_evaluations)
-        gammas = as_gammas(self.gamma)
+        gammas, pu = as_gammas(self.gamma), complete(pu)
         scores = loo_scores(pu, Kernels(self.kernel, gammas, self.engine, self.n_jobs), self.max_evaluations, rng)
         priors = np.maximum(density_prior(scores.positive, scores.positive_weights, self.eta), pu.labelled_share)
         best = int(np.argmin(misclassification_risks(scores, priors)))

@@ -14,6 +14,7 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
 from unlabeled.samples import PUSample
 from unlabeled.scoring.cross_fitting import Pool, check_n_folds, held_out_scores
+from unlabeled.scoring.forms import complete
 
 ESTIMATES = ("e1", "e2", "e3")
 
@@ -67,7 +68,9 @@ class ElkanNotoPrior(ScorePrior):
     def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> HonestScores:  # noqa: ARG002
         if self.estimates not in ESTIMATES:
             raise ValueError(f"estimates={self.estimates!r} is not known; use one of {list(ESTIMATES)}.")
-        model = make_pipeline(StandardScaler(), LogisticRegression()) if self.estimator is None else self.estimator
+        model = self.estimator
+        if model is None:
+            model, pu = make_pipeline(StandardScaler(), LogisticRegression()), complete(pu)
         if not hasattr(model, "predict_proba"):
             raise ValueError(
                 f"{type(model).__name__} has no predict_proba, which this method needs; use a classifier that has it, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.priors.estimator import PriorEstimator, check_level, check_n_draws
 from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.forms import complete
 
 
 class RowPrior(PriorEstimator):
@@ -54,6 +56,7 @@ class RowPrior(PriorEstimator):
         return float(low), float(high)
 
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+        pu = complete(pu) if issparse(pu.positive.rows) else pu  # once, and not in every draw of the interval
         self._sample = self._rows_in_use(pu, rng)
         return self._share(self._sample, rng)
 

@@ -3,7 +3,8 @@
 scikit-learn finds such steps in every fit, and with weights in a slow way: nine tenths of a small fit. A feature of few
 values it leaves as it is, so that one that is in steps already costs it nothing.
 
-Steps are quantiles of the rows by their frequencies. They know no labels, so that scores of rows by fits without these
+Steps are quantiles of the rows by their frequencies; a missing value (NaN) stays one, which trees have a side for at
+every split. Steps know no labels, so that scores of rows by fits without these
 rows stay honest although all rows take part here.
 """
 
@@ -40,11 +41,15 @@ class Steps:
         for place, ends in enumerate(self.ends):
             if ends is not None:
                 stepped[:, place] = np.searchsorted(ends, rows[:, place])
+        missing = np.isnan(rows)
+        if missing.any():
+            stepped[missing] = np.nan
         return stepped
 
 
 def _ends(feature: FloatArray, weights: FloatArray) -> FloatArray | None:
     order = np.argsort(feature, kind="stable")
+    order = order[: len(order) - np.count_nonzero(np.isnan(feature))]  # NaN comes last
     ordered = feature[order].astype(np.float64)
     if np.count_nonzero(np.diff(ordered)) < MOST_STEPS:
         return None
