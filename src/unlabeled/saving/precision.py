@@ -1,4 +1,6 @@
-"""Training rows as float32 where that is exact enough: half the file, and half the memory of the loaded model."""
+"""What is written of a model: training rows as float32 where that is exact enough, which is half the file and half the
+memory of the loaded model; trees and distributions as plain data (`unlabeled.saving.plain`).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import numpy as np
 
 from unlabeled.kernels import as_gammas
 from unlabeled.samples import PUSample, Sample
-from unlabeled.saving.trusted import parts_of
+from unlabeled.saving.plain import in_plain
+from unlabeled.saving.walking import parts_of
 from unlabeled.scoring.ratio import Kernels, loo_log_scores
 from unlabeled.scoring.witness import Witness
 
@@ -21,7 +24,7 @@ N_PROBES = 256
 
 
 def compact(model: Any) -> Any:
-    """A copy of a model that keeps its training rows as float32 where its scores stay the same.
+    """A copy of a model that keeps its training rows as float32 where its scores stay the same, and all else plain.
 
     Every fitted estimator inside that scores by kernel sums over a ``sample_``, with a ``gamma_``, is looked at.
     """
@@ -33,6 +36,8 @@ def compact(model: Any) -> Any:
             in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part, gammas) else pu
         elif isinstance(part, Witness):
             in_place_of[id(part)] = part  # not worth a copy
+        elif (plain := in_plain(part)) is not None:
+            in_place_of[id(part)] = plain
     smaller = deepcopy(model, in_place_of)
     for part in parts_of(smaller):
         if isinstance(getattr(part, "_witness", None), Witness):

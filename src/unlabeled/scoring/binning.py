@@ -21,19 +21,27 @@ from unlabeled.samples import some_rows
 MOST_STEPS = 255
 #: The most rows that quantiles are found from.
 MOST_ROWS = 200_000
+#: A feature with fewer values may have none in some fold, and scikit-learn fits no trees to a feature without values.
+FEWEST_VALUES = 100
 
 
 @dataclass(frozen=True)
 class Steps:
-    """For each feature the upper ends of all steps but the last; None where it has few values and stays as it is."""
+    """For each feature the upper ends of all steps but the last; None where it has few values and stays as it is.
+
+    ``missing`` (n_features,) is what stands for a missing value: NaN or, where nearly all values are missing, a number
+    below all others. None: always NaN.
+    """
 
     ends: tuple[FloatArray | None, ...]
+    missing: FloatArray | None = None
 
     @classmethod
     def of(cls, rows: FloatArray, weights: FloatArray) -> Steps:
         """Steps that hold equal shares of the rows, each row counted by its weight."""
         some = some_rows(len(rows), MOST_ROWS, np.random.RandomState(0))
-        return cls(tuple(_ends(feature, weights[some]) for feature in rows[some].T))
+        chosen = rows[some].T
+        return cls(tuple(_ends(feature, weights[some]) for feature in chosen), np.array([*map(_missing, chosen)]))
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Rows with the number of the step in place of a feature."""
@@ -43,8 +51,17 @@ class Steps:
                 stepped[:, place] = np.searchsorted(ends, rows[:, place])
         missing = np.isnan(rows)
         if missing.any():
-            stepped[missing] = np.nan
+            stepped[missing] = np.nan if self.missing is None else np.broadcast_to(self.missing, rows.shape)[missing]
         return stepped
+
+
+def _missing(feature: FloatArray) -> float:
+    """What stands for a missing value of a feature."""
+    values = feature[~np.isnan(feature)].astype(np.float64)
+    if len(values) == len(feature) or len(values) >= FEWEST_VALUES:
+        return float("nan")
+    lowest = values.min() if len(values) else 0.0
+    return float(max(lowest - max(1.0, abs(lowest)), -np.finfo(np.float64).max))
 
 
 def _ends(feature: FloatArray, weights: FloatArray) -> FloatArray | None:

@@ -1,13 +1,15 @@
 """From rows as they come to rows that have distances: missing values filled in, sparse rows made dense and short.
 
 *Missing values.* The median of the feature takes the place of a missing value, and a column more tells where it was
-missing, for each feature that had missing values in training. What that column jumps by is one standard deviation of
-the feature. So in units of the standard deviation two values of a feature are 2 apart on average (squared), a value
-and a missing one 1 + 1, two missing ones 0: a missing value is as far from a present one as two present ones are from
-each other, however rare it is. In units of its own variance, a rare indicator would outweigh all other features.
+missing, for each feature that had missing values in training. That column jumps by `JUMP` = 2 standard deviations of
+the feature: as much as it would jump in units of its own standard deviation if half of the values were missing. So
+its variance is never above that of the feature itself. In units of its own, the column of a value that is missing once
+in a thousand rows would jump by 32 and set such a row apart from all others, whatever else it is.
 
-*Sparse rows* are projected on their first right singular vectors (truncated SVD, `N_COMPONENTS` of them), which keep
-distances as well as so few columns can. Rows of no more features than that are made dense as they are.
+*Sparse rows* are projected on their first right singular vectors (scikit-learn's `TruncatedSVD` with a fixed seed),
+which keep distances as well as so few columns can: `N_COMPONENTS` of them, but no more than one for each
+`ROWS_A_COMPONENT` rows, since with as many directions as rows the rows at hand lie along these and new ones do not.
+Rows of no more features than `N_COMPONENTS` are made dense as they are.
 
 Neither knows labels, so that scores without a row stay honest although the row takes part here.
 """
@@ -23,10 +25,14 @@ from sklearn.decomposition import TruncatedSVD
 from unlabeled.arrays import FloatArray
 from unlabeled.samples import PUSample, some_rows, stacked
 
+#: What being missing counts, in standard deviations of the feature.
+JUMP = 2.0
 #: The most rows that medians are taken over.
 MOST_ROWS = 10_000
-#: Columns that sparse rows are reduced to; scikit-learn's advice for text.
+#: Columns that sparse rows are reduced to; scikit-learn's advice for text. Fewer where rows are few.
 N_COMPONENTS = 100
+ROWS_A_COMPONENT = 10
+FEWEST_COMPONENTS = 10
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,9 @@ class Completion:
     Parameters
     ----------
     medians : array of shape (n_features,)
-        NaN for a feature without any value in training: it is 0 everywhere.
+        0 for a feature without any value in training.
+    empty : int array
+        These features: they are 0 in all rows, whatever new ones have.
     told : int array
         The features whose missing values have a column, in the order of these columns.
     jumps : array of the shape of ``told``
@@ -44,6 +52,7 @@ class Completion:
     """
 
     medians: FloatArray
+    empty: np.ndarray
     told: np.ndarray
     jumps: FloatArray
 
@@ -56,17 +65,18 @@ class Completion:
         medians = np.array([median(feature, weights) for feature in rows.T])
         for place in np.flatnonzero(np.isnan(medians)):
             medians[place] = median(pu.positive.rows[:, place], pu.positive.weights)
-        told = np.flatnonzero((n_missing > 0) & ~np.isnan(medians))
-        jumps = center_and_scale(population.rows[:, told], population.weights)[1]
-        return cls(medians, told, jumps)
+        empty = np.isnan(medians)
+        told = np.flatnonzero((n_missing > 0) & ~empty)
+        scales = center_and_scale(population.rows[:, told], population.weights)[1]
+        return cls(np.where(empty, 0, medians), np.flatnonzero(empty), told, JUMP * scales)
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Complete rows, with a column more for each feature that is told."""
         missing = np.isnan(rows)
-        if not missing.any() and not len(self.told):
+        if not (len(self.told) or len(self.empty) or missing.any()):
             return rows
         filled = np.where(missing, self.medians, rows)
-        filled[:, np.isnan(self.medians)] = 0
+        filled[:, self.empty] = 0
         return np.hstack([filled, missing[:, self.told] * self.jumps]).astype(rows.dtype, copy=False)
 
     def by_feature(self, values: FloatArray) -> FloatArray:
@@ -90,8 +100,9 @@ class Reduction:
         rows = stacked([sample.rows for sample in samples])
         if rows.shape[1] <= N_COMPONENTS:
             return cls(None)
-        roots = np.sqrt(np.concatenate([sample.weights for sample in samples]))
-        svd = TruncatedSVD(min(N_COMPONENTS, *rows.shape), random_state=0)
+        weights = np.concatenate([sample.weights for sample in samples])
+        n_components = max(FEWEST_COMPONENTS, min(N_COMPONENTS, int(weights.sum() / ROWS_A_COMPONENT)))
+        svd, roots = TruncatedSVD(min(n_components, *rows.shape), random_state=0), np.sqrt(weights)
         return cls(svd.fit(diags_array(roots) @ rows).components_.T.astype(np.float64))
 
     def apply(self, rows: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from unlabeled.arrays import FloatArray
 from unlabeled.kernels import Kernel
 from unlabeled.samples import PUSample, Sample
-from unlabeled.scoring.forms import Completion, Form, center_and_scale, form_of
+from unlabeled.scoring.forms import JUMP, Completion, Form, center_and_scale, form_of
 
 #: The grid of gamma, sharpest last, in units of one over the median squared distance. Wide enough for a class boundary
 #: far finer than the data (skin colours want 16 to 32) and for many weak features (which want the widest).
@@ -72,7 +72,7 @@ def standardised(pu: PUSample, form: Form | None = None) -> Scaling:
     form, population = form or form_of(pu), pu.population
     if isinstance(form, Completion):
         center, scale = center_and_scale(population.rows, population.weights)
-        center, scale = np.append(center, np.zeros(len(form.jumps))), np.append(scale, form.jumps)
+        center, scale = np.append(center, np.zeros(len(form.jumps))), np.append(scale, form.jumps / JUMP)
     else:
         center, scale = center_and_scale(form.apply(population.rows), population.weights)
     return Scaling("standard", center, scale, form)
