@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from unlabeled import ElkanNotoClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier
@@ -34,8 +35,6 @@ def main() -> None:
 
 
 def measured(name: str) -> dict[str, str]:
-    from sklearn.linear_model import LogisticRegression
-
     counts, truth = documents(N_ROWS + N_TEST, np.random.default_rng(0))
     X = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
     table, test = X[:N_ROWS], X[N_ROWS:]

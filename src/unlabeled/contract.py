@@ -120,8 +120,8 @@ class PUInput:
         if self._learned_sparse:
             return csr_array(rows)
         raise TypeError(
-            f"This {type(self).__name__} was fitted to a dense table, and this one is sparse. Give some rows at a time, "
-            "X[:1000].toarray(), or fit to a sparse table."
+            f"This {type(self).__name__} was fitted to a dense table, and this one is sparse. Give some rows at a "
+            "time, X[:1000].toarray(), or fit to a sparse table."
         )
 
     def _accepted(self, rows: FloatArray) -> FloatArray:
@@ -184,8 +184,8 @@ def _checked_sparse(rows: Any, name: str, *, taken: bool) -> Any:
     """A sparse table (CSR) with each entry once, in order; whoever gave it keeps theirs as it is."""
     if not taken:
         raise TypeError(
-            f"X is sparse, and {name} takes dense tables only. PUClassifier, WMMDClassifier and ScoreWMMDClassifier take "
-            f"sparse ones, and ElkanNotoClassifier around a classifier that does; or make it dense and short: "
+            f"X is sparse, and {name} takes dense tables only. PUClassifier, WMMDClassifier and ScoreWMMDClassifier "
+            "take sparse ones, and ElkanNotoClassifier around a classifier that does; or make it dense and short: "
             f"make_pipeline(TruncatedSVD(100), {name}(...))."
         )
     if np.isnan(rows.data).any():

@@ -223,7 +223,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         if weights is not None:
             part = _pytorch_part()
             self.network_ = part.network_of_weights(weights, self.n_features_in_)
-            self.history_ = [part.Epoch(*epoch) for epoch in self.history_]
+            self.history_ = [part.Epoch(*epoch) for epoch in state["history_"]]
 
     def _train(self, pu: PUSample, rng: np.random.RandomState, part: ModuleType) -> None:
         device = part.select_device(self.device)

@@ -15,12 +15,11 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines import select_engine
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, stacked
 from unlabeled.scoring.binning import Steps
 from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of
 from unlabeled.scoring.one_dimension import ScoreRatio
 from unlabeled.stages import stage
-
 
 #: One over the penalty of the linear score of sparse rows whose mean squared length is 1. Of 0.03 to 10 the best for
 #: TF-IDF and counts of a topic model together: unlabeled rows are full of positives, so labels are noise in part.
@@ -213,9 +212,11 @@ def default_estimator(random_state: int | np.random.RandomState | None = 0) -> H
 def sparse_estimator(pu: PUSample) -> LogisticRegression:
     """A linear score for sparse rows: never dense, balanced, with a penalty in units of the rows."""
     samples = pu.positive, pu.unlabeled
-    lengths = np.concatenate([np.asarray(sample.rows.multiply(sample.rows).sum(axis=1)).ravel() for sample in samples])
+    rows: Any = stacked([sample.rows for sample in samples])
+    lengths = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     mean = np.average(lengths, weights=np.concatenate([sample.weights for sample in samples]))
-    return LogisticRegression(C=SPARSE_C / (mean or 1.0), class_weight="balanced", max_iter=1000)
+    # Solved closely: how far from the minimum it ends must not depend on the units.
+    return LogisticRegression(C=SPARSE_C / (mean or 1.0), class_weight="balanced", tol=1e-6, max_iter=1000)
 
 
 def importances_of(model: Any, n_features: int) -> FloatArray | None:

@@ -74,10 +74,10 @@ def _archive(model: Any) -> bytes:
             raise TypeError(f"{type(model).__name__} cannot be saved: {error}.") from error
     if strangers:
         raise TypeError(
-            f"{type(model).__name__} holds {', '.join(sorted(strangers))}, which a saved model may not hold: it could run "
-            "code when it is read, or crash the reader. Take it out, such as a callback by set_params(callback=None), or "
-            "do without, as nearest neighbours with algorithm='brute' do without a tree; of a search save its "
-            "best_estimator_; a network of your own needs torch.save."
+            f"{type(model).__name__} holds {', '.join(sorted(strangers))}, which a saved model may not hold: it could "
+            "run code when it is read, or crash the reader. Take it out, such as a callback by "
+            "set_params(callback=None), or do without, as nearest neighbours with algorithm='brute' do without a tree; "
+            "of a search save its best_estimator_; a network of your own needs torch.save."
         )
     return archive
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
-from sklearn.ensemble import BaseEnsemble, GradientBoostingClassifier, GradientBoostingRegressor, IsolationForest
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, IsolationForest
 from sklearn.ensemble._forest import BaseForest
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import NODE_DTYPE, TREE_LEAF, Tree
@@ -46,7 +46,12 @@ class PlainTree:
         """The tree, if following it ends inside it: every child comes after its parent, every feature exists."""
         n_classes = np.array(self.n_classes, dtype=np.intp)
         shape = (len(self.nodes), len(n_classes), int(n_classes.max(initial=0)))
-        if self.nodes.dtype != NODE_DTYPE or self.nodes.ndim != 1 or n_classes.ndim != 1 or n_classes.min(initial=1) < 1:
+        if (
+            self.nodes.dtype != NODE_DTYPE
+            or self.nodes.ndim != 1
+            or n_classes.ndim != 1
+            or n_classes.min(initial=1) < 1
+        ):
             raise ModelFileError("A tree of the model is of another version of scikit-learn, damaged or hostile.")
         if self.values.shape != shape or self.values.dtype != np.float64:
             raise ModelFileError("A tree of the model has no value for some of its nodes: the file is damaged.")
@@ -116,15 +121,14 @@ def check_forests(model: Any) -> None:
     for part in parts_of(model):
         if isinstance(part, _REFUSED):
             name = type(part).__name__
-            raise ModelFileError(f"{name} may not be in a saved model; use HistGradientBoostingClassifier, or a forest.")
-        if isinstance(part, BaseDecisionTree) and isinstance(getattr(part, "tree_", None), Tree):
-            if part.tree_.n_features != part.n_features_in_:
-                raise ModelFileError("A tree of the model is made for rows of another width: the file is damaged.")
-        if isinstance(part, BaseForest) and hasattr(part, "estimators_"):
-            _check_forest(part)
-
-
-def _check_forest(forest: BaseEnsemble) -> None:
-    """A forest looks at the width of rows once, for all of its trees."""
-    if any(getattr(tree, "n_features_in_", None) != forest.n_features_in_ for tree in forest.estimators_):
-        raise ModelFileError("A forest of the model has trees for rows of another width: the file is damaged.")
+            raise ModelFileError(
+                f"{name} may not be in a saved model; use HistGradientBoostingClassifier, or a forest."
+            )
+        if isinstance(part, BaseDecisionTree) and hasattr(part, "tree_"):
+            trees, width = [part.tree_], "n_features"
+        elif isinstance(part, BaseForest) and hasattr(part, "estimators_"):  # looks at the width once for all trees
+            trees, width = part.estimators_, "n_features_in_"
+        else:
+            continue
+        if any(getattr(tree, width, None) != part.n_features_in_ for tree in trees):
+            raise ModelFileError("A tree of the model is for rows of another width: the file is damaged or hostile.")

@@ -1,5 +1,7 @@
-"""What is written of a model: training rows as float32 where that is exact enough, which is half the file and half the
-memory of the loaded model; trees and distributions as plain data (`unlabeled.saving.plain`).
+"""What is written of a model: less than it holds where that is exact enough, and all of it plain.
+
+Training rows are float32 where that changes no score: half the file, and half the memory of the loaded model. Trees
+and distributions are plain data (`unlabeled.saving.plain`).
 """
 
 from __future__ import annotations

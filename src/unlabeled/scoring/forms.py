@@ -103,7 +103,8 @@ class Reduction:
         weights = np.concatenate([sample.weights for sample in samples])
         n_components = max(FEWEST_COMPONENTS, min(N_COMPONENTS, int(weights.sum() / ROWS_A_COMPONENT)))
         svd, roots = TruncatedSVD(min(n_components, *rows.shape), random_state=0), np.sqrt(weights)
-        return cls(svd.fit(diags_array(roots) @ rows).components_.T.astype(np.float64))
+        with np.errstate(invalid="ignore", divide="ignore"):  # shares of a variance that may be 0
+            return cls(svd.fit(diags_array(roots) @ rows).components_.T.astype(np.float64))
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Dense rows of few columns."""
