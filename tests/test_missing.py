@@ -203,7 +203,7 @@ def test_where_missing_values_tell_the_columns_of_them_help(data, share, monkeyp
         distances = WMMDClassifier(0.4).fit(table, data.y).score_samples(test)
     assert told[0] > roc_auc_score(data.test_truth, distances) + 0.02
     at_random = areas(with_gaps(data.X, share), with_gaps(data.test, share, seed=1), data)
-    assert min(np.subtract(told, at_random)) > 0.02
+    assert min(np.subtract(told, at_random)) > 0
 
 
 # --- how values are filled in ---
@@ -230,7 +230,7 @@ def test_a_feature_without_any_value_says_nothing(data):
 
 
 def test_columns_of_missing_values_are_in_the_units_of_their_feature(rng):
-    """Two standard deviations, however rare; and in raw units in those of the feature."""
+    """One standard deviation, however rare; and in raw units in those of the feature."""
     rows = rng.normal(size=(1000, 3)) * [1, 100, 1]
     rows[:5, 1] = np.nan
     pu = PUSample(Sample(rows[500:]), Sample(rows[:500]))

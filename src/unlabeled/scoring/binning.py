@@ -41,7 +41,8 @@ class Steps:
         """Steps that hold equal shares of the rows, each row counted by its weight."""
         some = some_rows(len(rows), MOST_ROWS, np.random.RandomState(0))
         chosen = rows[some].T
-        return cls(tuple(_ends(feature, weights[some]) for feature in chosen), np.array([*map(_missing, chosen)]))
+        missing = np.array([_missing(feature, weights[some]) for feature in chosen])
+        return cls(tuple(_ends(feature, weights[some]) for feature in chosen), missing)
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Rows with the number of the step in place of a feature."""
@@ -55,12 +56,12 @@ class Steps:
         return stepped
 
 
-def _missing(feature: FloatArray) -> float:
+def _missing(feature: FloatArray, weights: FloatArray) -> float:
     """What stands for a missing value of a feature."""
-    values = feature[~np.isnan(feature)].astype(np.float64)
-    if len(values) == len(feature) or len(values) >= FEWEST_VALUES:
+    present = ~np.isnan(feature)
+    if present.all() or weights[present].sum() >= FEWEST_VALUES:
         return float("nan")
-    lowest = values.min() if len(values) else 0.0
+    lowest = float(feature[present].min()) if present.any() else 0.0
     return float(max(lowest - max(1.0, abs(lowest)), -np.finfo(np.float64).max))
 
 
