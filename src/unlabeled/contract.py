@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from unlabeled.arrays import FloatArray
@@ -25,13 +27,29 @@ class ResolvedPrior(NamedTuple):
     estimator: Any
 
 
+#: How scikit-learn checks a table. Missing values and sparse tables have our own errors, which name the remedy.
+_TABLE: dict[str, Any] = {
+    "dtype": (np.float64, np.float32),
+    "accept_sparse": "csr",
+    "ensure_all_finite": "allow-nan",
+}
+
+
 class PUInput:
-    """Learning from a table with labels, or from its two samples, for an estimator with a ``scenario``."""
+    """Learning from a table with labels, or from its two samples, for an estimator with a ``scenario``.
+
+    One that takes missing values (NaN) or sparse tables, by itself or by the ``estimator`` that it was given, says so.
+    """
+
+    _takes_missing: bool = False
+    _takes_sparse: bool = False
+    _learned_sparse: bool = False  # whether the table of `fit` was sparse
 
     scenario: str
     pos_label: Any = None  # what models that were saved before have
     classes_: np.ndarray
     n_features_in_: int
+    n_missing_: np.ndarray
     feature_names_in_: np.ndarray
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -83,16 +101,20 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, X, completed(y, self.pos_label), dtype=(np.float64, np.float32))
+        rows, labels = validate_data(self, X, completed(y, self.pos_label), **_TABLE)
+        rows = self._accepted(rows)
         self.classes_, is_positive = find_classes(labels, self.pos_label)
         warn_if_constant(rows)
-        return split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
+        pu = split_samples(rows, is_positive, as_log_weights(sample_weight, rows.shape[0]), self.scenario)
+        self._remember_form(pu)
+        return pu
 
     def _checked(self, pu: PUSample) -> PUSample:
         """Check samples as `_pu_sample` checks a table, and remember what it would; the classes are 0 and 1."""
         if pu.scenario != self.scenario:
             raise ValueError(f"The samples are {pu.scenario}, and the estimator is {self.scenario}; they must agree.")
-        pu = checked_samples(pu)
+        pu = checked_samples(pu).mapped(self._accepted)
+        self._remember_form(pu)
         self.classes_, self.n_features_in_ = np.array([0, 1]), pu.positive.rows.shape[1]
         vars(self).pop("feature_names_in_", None)
         return pu
@@ -106,7 +128,43 @@ class PUInput:
     def _validated(self, X: ArrayLike) -> FloatArray:
         """Check what a fitted estimator was given to answer for."""
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        rows: FloatArray = self._accepted(validate_data(self, X, reset=False, **_TABLE))
+        if issparse(rows) == self._learned_sparse:
+            return rows
+        if self._learned_sparse:
+            return csr_array(rows)
+        raise TypeError(
+            f"This {type(self).__name__} was fitted to a dense table, and this one is sparse. Give some rows at a "
+            "time, X[:1000].toarray(), or fit to a sparse table."
+        )
+
+    def _accepted(self, rows: FloatArray) -> FloatArray:
+        """Rows that scikit-learn has checked, unless this estimator does not take what they are."""
+        if issparse(rows):
+            return _checked_sparse(rows, type(self).__name__, taken=self._takes_sparse)
+        if not self._takes_missing and (missing := np.isnan(rows)).any():
+            raise ValueError(
+                f"X contains NaN: {missing.sum():,} of {rows.size:,} values are missing, in "
+                f"{missing.any(axis=0).sum():,} of {rows.shape[1]:,} features, and {type(self).__name__} does not take "
+                "missing values. PUClassifier, WMMDClassifier and ScoreWMMDClassifier do; or fill them in: "
+                f"make_pipeline(SimpleImputer(add_indicator=True), {type(self).__name__}(...))."
+            )
+        return rows
+
+    def _remember_form(self, pu: PUSample) -> None:
+        self._learned_sparse = issparse(pu.positive.rows)
+        if self._takes_missing:
+            self.n_missing_ = pu.n_missing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's classes beside this one
+        taken = tags.input_tags
+        taken.allow_nan, taken.sparse = self._takes_missing, self._takes_sparse
+        inner = getattr(self, "estimator", None)
+        if hasattr(inner, "__sklearn_tags__"):  # what it is given it passes on
+            of_inner = get_tags(inner).input_tags
+            taken.allow_nan, taken.sparse = taken.allow_nan and of_inner.allow_nan, taken.sparse and of_inner.sparse
+        return tags
 
 
 class PUClassifierMixin(PUInput, ClassifierMixin):
@@ -183,3 +241,22 @@ def two_columns(positive: FloatArray, decision: FloatArray) -> FloatArray:
     """
     positive = np.where(decision > 0, np.clip(positive, np.nextafter(0.5, 1), 1), np.clip(positive, 0, 0.5))
     return np.column_stack([1 - positive, positive])
+
+
+def _checked_sparse(rows: Any, name: str, *, taken: bool) -> Any:
+    """A sparse table (CSR) with each entry once, in order; whoever gave it keeps theirs as it is."""
+    if not taken:
+        raise TypeError(
+            f"X is sparse, and {name} takes dense tables only. PUClassifier, WMMDClassifier and ScoreWMMDClassifier "
+            "take sparse ones, and ElkanNotoClassifier around a classifier that does; or make it dense and short: "
+            f"make_pipeline(TruncatedSVD(100), {name}(...))."
+        )
+    if np.isnan(rows.data).any():
+        raise ValueError(
+            f"X is sparse and contains NaN: {np.isnan(rows.data).sum():,} values. Missing values are taken in dense "
+            "tables only; fill them in, for example by SimpleImputer in a pipeline."
+        )
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows

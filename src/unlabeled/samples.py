@@ -7,11 +7,12 @@ population is the labelled and the unlabeled rows together, so a labelled positi
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse, vstack
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
@@ -27,6 +28,7 @@ HOLDOUT_SHARE = 0.2
 class Sample:
     """Rows with log weights (None: every row counts once) and numbers, which identify a row wherever it goes.
 
+    Rows are an array, in which NaN is a missing value, or a sparse matrix (CSR) without any.
     ``numbers`` are the rows' places in the table that the sample was taken from; None: their places in the sample.
     """
 
@@ -35,7 +37,7 @@ class Sample:
     numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.rows.shape[0]
 
     @property
     def row_numbers(self) -> np.ndarray:
@@ -106,7 +108,7 @@ class PUSample:
         parts = self.positive, self.unlabeled
         weighted = any(part.log_weights is not None for part in parts)
         return Sample(
-            np.concatenate([part.rows for part in parts]),
+            stacked([part.rows for part in parts]),
             np.log(np.concatenate([part.weights for part in parts])) if weighted else None,
             np.concatenate([part.row_numbers for part in parts]),
         )
@@ -119,6 +121,14 @@ class PUSample:
         """The same observations, described by what a function makes of their features."""
         positive, unlabeled = (sample.with_rows(function(sample.rows)) for sample in (self.positive, self.unlabeled))
         return PUSample(positive, unlabeled, self.scenario)
+
+    @property
+    def n_missing(self) -> np.ndarray:
+        """How many values of each feature are missing, in both samples."""
+        samples = self.positive.rows, self.unlabeled.rows
+        if issparse(samples[0]):
+            return np.zeros(samples[0].shape[1], dtype=np.int64)
+        return np.sum([np.isnan(rows).sum(axis=0) for rows in samples], axis=0)
 
     def case_control(self) -> PUSample:
         """The same samples, the unlabeled rows alone taken as the population."""
@@ -150,8 +160,8 @@ def split_samples(
     X: FloatArray, is_positive: np.ndarray, log_weights: FloatArray | None = None, scenario: str = "case-control"
 ) -> PUSample:
     """Separate positives and unlabeled rows; rows of weight zero are left out."""
-    counts = np.ones(len(X), dtype=bool) if log_weights is None else np.isfinite(log_weights)
     whole = Sample(X, log_weights)
+    counts = np.ones(len(whole), dtype=bool) if log_weights is None else np.isfinite(log_weights)
     pu = PUSample(
         whole.take(np.flatnonzero(is_positive & counts)), whole.take(np.flatnonzero(~is_positive & counts)), scenario
     )
@@ -171,8 +181,8 @@ def warn_if_constant(rows: FloatArray) -> None:
 def checked_samples(pu: PUSample) -> PUSample:
     """Samples that somebody else has separated, as `split_samples` leaves them.
 
-    Rows are finite numbers, those of weight zero are left out, and all are numbered: where they were not, positives
-    first.
+    Rows are finite numbers or NaN, those of weight zero are left out, and all are numbered: where they were not,
+    positives first.
     """
     positive = _checked_sample(pu.positive, "positive", 0)
     unlabeled = _checked_sample(pu.unlabeled, "unlabeled", int(positive.row_numbers.max(initial=-1)) + 1)
@@ -185,9 +195,15 @@ def checked_samples(pu: PUSample) -> PUSample:
 
 
 def _checked_sample(sample: Sample, name: str, first_number: int) -> Sample:
-    rows: FloatArray = check_array(sample.rows, dtype=(np.float64, np.float32), input_name=name)
-    log_weights = as_log_weights(None if sample.log_weights is None else sample.weights, len(rows))
-    numbers = first_number + np.arange(len(rows)) if sample.numbers is None else sample.numbers
+    rows: FloatArray = check_array(
+        sample.rows,
+        dtype=(np.float64, np.float32),
+        accept_sparse="csr",
+        ensure_all_finite="allow-nan",
+        input_name=name,
+    )
+    log_weights = as_log_weights(None if sample.log_weights is None else sample.weights, rows.shape[0])
+    numbers = first_number + np.arange(rows.shape[0]) if sample.numbers is None else sample.numbers
     counts = slice(None) if log_weights is None else np.isfinite(log_weights)
     return Sample(rows[counts], None if log_weights is None else log_weights[counts], numbers[counts])
 
@@ -204,13 +220,26 @@ def _with_two_of_each(pu: PUSample) -> PUSample:
     return pu
 
 
+def stacked(tables: Sequence[FloatArray]) -> FloatArray:
+    """The rows of several tables in one: all arrays, or all sparse."""
+    return vstack(tables, format="csr") if issparse(tables[0]) else np.concatenate(tables)
+
+
 def order_by_values(rows: FloatArray) -> np.ndarray:
-    """Places of the rows in the order of their first feature, then of their second, and so on."""
+    """Places of the rows in an order that depends on their values only; equal rows are next to each other.
+
+    The order of their first feature, then of their second, and so on, missing values last. Sparse rows: the order of
+    two fixed random sums of their features.
+    """
+    if issparse(rows):
+        sums = rows @ np.random.RandomState(0).normal(size=(rows.shape[1], 2))
+        return np.lexsort(sums.T)
     for n_features in (1, 4):  # these decide, as a rule
         keys = rows[:, :n_features]
         order = np.lexsort(keys.T[::-1])
         ordered = keys[order]
-        if not (ordered[1:] == ordered[:-1]).all(axis=1).any():
+        tied = (ordered[1:] == ordered[:-1]).all(axis=1).any()
+        if not (tied or np.isnan(ordered).any()):  # NaN does not equal itself
             return order
     return np.lexsort(rows.T[::-1])
 

@@ -147,6 +147,14 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         self.pos_label = pos_label
         self.verbose = verbose
 
+    @property
+    def _takes_missing(self) -> bool:  # type: ignore[override]
+        return self.estimator is not None  # which has the last word
+
+    @property
+    def _takes_sparse(self) -> bool:  # type: ignore[override]
+        return self.estimator is not None
+
     @classmethod
     def paper(cls, *, random_state: int | np.random.RandomState | None = None, **options: Any) -> Self:
         """The configuration of the WMMD paper's appendix D.2; ``options`` override it.

@@ -221,6 +221,24 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         decision = self.decision_function(X)
         return two_columns(expit(decision), decision)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The paper's network as its arrays, which need no PyTorch to be written and run nothing when they are read."""
+        state = dict(super().__getstate__())
+        if self.network is None and "network_" in state:
+            tensors = state.pop("network_").state_dict()
+            state["_weights"] = {name: tensor.numpy() for name, tensor in tensors.items()}
+            state["history_"] = [tuple(epoch) for epoch in state["history_"]]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        weights = state.pop("_weights", None)
+        super().__setstate__(state)
+        if weights is not None:
+            part = _pytorch_part()
+            self.network_ = part.network_of_weights(weights, self.n_features_in_)
+            self.history_ = [part.Epoch(*epoch) for epoch in state["history_"]]
+
     def _train(self, pu: PUSample, rng: np.random.RandomState, part: ModuleType) -> None:
         device = part.select_device(self.device)
         samples = [

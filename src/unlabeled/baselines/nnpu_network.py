@@ -48,6 +48,17 @@ def paper_network(n_features: int) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(widths[-1], 1))
 
 
+def network_of_weights(weights: dict[str, np.ndarray], n_features: int) -> nn.Module:
+    """The paper's network with these weights, as it answers: in double precision and evaluation mode."""
+    first = weights.get("0.weight")
+    if first is None or first.shape != (HIDDEN_WIDTHS[0], n_features):
+        raise ValueError(f"The weights are not those of a network for {n_features} features.")
+    with own_randomness(0, torch.device("cpu")):  # its first weights are drawn, in vain
+        network = paper_network(n_features).double().eval()
+    network.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in weights.items()})
+    return network
+
+
 @dataclass(frozen=True)
 class PURisk:
     """The non-negative risk of Kiryo et al. (2017): what is reported, and what is followed.

@@ -36,7 +36,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population. If it is known, give it.
     estimator : classifier or None, default=None
-        What learns the second score. None: boosted trees, see `ScoreWMMDClassifier`.
+        What learns the second score. None: boosted trees, or a logistic regression where X is sparse, see
+        `ScoreWMMDClassifier`.
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
         What the score must exceed, see `WMMDClassifier`. "bayes" speaks of a single ratio, so with it the better of the
         two scores is used alone.
@@ -76,8 +77,15 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by parts that had not seen them, and which rows these are.
     n_features_in_ : int
+    n_missing_ : array of shape (n_features_in_,)
+        How many values of each feature were missing (NaN) in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
+
+    Notes
+    -----
+    Missing values (NaN) and sparse tables are taken as they are: the notes of the two classifiers say how. An
+    ``estimator`` of yours is given them too.
 
     Examples
     --------
@@ -89,6 +97,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     array([1, 0])
     """
 
+    _takes_missing = True
+    _takes_sparse = True
     verbose: bool = False  # what models that were saved before have
 
     def __init__(

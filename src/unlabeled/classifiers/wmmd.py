@@ -138,7 +138,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     compression_ : Compression or None
         What new rows are scored by instead of all training rows, how many these are, and what that changed.
     scaling_ : Scaling
-        The chosen units; ``scaling_.name`` is "standard" or "none".
+        The chosen units; ``scaling_.name`` is "standard" or "none". ``scaling_.form`` is what came before: how missing
+        values were filled in, or what sparse rows were reduced to.
     gammas_, criteria_ : arrays of shape (n_gammas,)
         The grid in these units, and what each gamma was judged by: larger is better (a risk with its sign changed).
     priors_ : array of shape (n_gammas,) or None
@@ -154,12 +155,17 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     sample_ : PUSample
         The labelled positives and the unlabeled rows that the ratio is made of, in the chosen units.
     n_features_in_ : int
+    n_missing_ : array of shape (n_features_in_,)
+        How many values of each feature were missing in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
 
     Notes
     -----
     ``docs/accuracy`` shows what each default is worth, and on which data it was chosen.
+
+    A missing value (NaN) is the feature's median for distances, and a column more tells that it was missing; a sparse
+    table is reduced to 100 columns by a truncated singular value decomposition. `unlabeled.scoring.forms` says why.
 
     Labelled positives are few and the population is plentiful. Smoothing gives rows of the population their
     probability by the ratio of kernel means, without themselves, and scores by a second such ratio, in which these rows
@@ -185,6 +191,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     array([1., 0.])
     """
 
+    _takes_missing = True
+    _takes_sparse = True
     # What models that were saved before these existed have.
     compress: Target | None = None
     verbose: bool = False
@@ -460,7 +468,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.rounds_: tuple[Round, ...] = ()
         if not self._n_rounds() or chosen.places is None:
             return None
-        folds = Folds.of(pu, chosen.places)
+        folds = Folds.of(pu.mapped(chosen.scaling.complete), chosen.places)
         if folds is None:
             return None
         return SumsByFold.of(chosen.sample, folds, chosen.places, self._kernels(self.gamma_))

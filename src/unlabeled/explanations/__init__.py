@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.classifiers import ScoreWMMDClassifier, WMMDClassifier
@@ -93,7 +93,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     ----------
     model : PUClassifier, WMMDClassifier or ScoreWMMDClassifier
         Fitted.
-    row : array of shape (n_features,), or array or data frame of shape (1, n_features)
+    row : array of shape (n_features,), or array, sparse matrix or data frame of shape (1, n_features)
 
     Returns
     -------
@@ -115,9 +115,9 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     table: Any = row
     if np.ndim(row) == 1:
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
-    rows = validate_data(model, table, reset=False, dtype=(np.float64, np.float32))
-    if len(rows) != 1:
-        raise ValueError(f"explain takes one row; got {len(rows)}.")
+    rows = model._validated(table)
+    if rows.shape[0] != 1:
+        raise ValueError(f"explain takes one row; got {rows.shape[0]}.")
     reasons = tuple(_reasons(part, weight, rows) for part, weight in _scores_in_use(model))
     return Explanation(float(model.score_rows(rows)[0]), float(model.threshold_), reasons)
 

@@ -34,7 +34,9 @@ class DistanceReasons:
 
     Shares of unlabeled rows are of the population's mean: in the single-sample scenario the positives have the rest.
     ``probable`` are the rows that stand in for positives in a smoothed score, averaged over the rounds; None without
-    smoothing. ``by_feature`` and ``crowding`` sum up to the score.
+    smoothing. ``by_feature`` and ``crowding`` sum up to the score. The part of a feature that is missing in some rows
+    includes that of being missing. Sparse rows have parts by direction of the reduction (`Scaling.form`) instead, where
+    they were reduced.
     """
 
     score: float
@@ -65,7 +67,7 @@ def distance_reasons(classifier: WMMDClassifier, row: FloatArray) -> DistanceRea
         positive=Shares(pu.positive.row_numbers, of_ratio.numerator.shares),
         unlabeled=Shares(pu.unlabeled.row_numbers, of_unlabeled),
         probable=probable,
-        by_feature=np.tensordot(weights, [log.by_feature for log in logs], axes=1),
+        by_feature=classifier.scaling_.by_feature(np.tensordot(weights, [log.by_feature for log in logs], axes=1)),
         crowding=_weighted(weights, [log.crowding for log in logs]),
     )
 

@@ -12,6 +12,7 @@ from unlabeled.kernels import PAPER_GAMMAS, RBF, Kernel, as_gammas, as_kernel
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.priors.row_based import RowPrior
 from unlabeled.samples import PUSample
+from unlabeled.scoring.forms import complete
 from unlabeled.scoring.ratio import Kernels
 from unlabeled.scoring.scaling import has_distances, refuse_large_values
 from unlabeled.scoring.selection import loo_scores, misclassification_risks
@@ -105,7 +106,7 @@ class DensityPrior(RowPrior):
 
     def _share(self, pu: PUSample, rng: np.random.RandomState) -> float:
         check_max_evaluations(self.max_evaluations)
-        gammas = as_gammas(self.gamma)
+        gammas, pu = as_gammas(self.gamma), complete(pu)
         if not has_distances(pu):
             refuse_large_values(pu, self)
         scores = loo_scores(pu, Kernels(self.kernel, gammas, self.engine, self.n_jobs), self.max_evaluations, rng)

@@ -14,6 +14,7 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.score_based import ScorePrior
 from unlabeled.samples import PUSample
 from unlabeled.scoring.cross_fitting import Pool, check_n_folds, held_out_scores
+from unlabeled.scoring.forms import complete
 from unlabeled.scoring.scaling import refuse_large_values
 
 ESTIMATES = ("e1", "e2", "e3")
@@ -81,9 +82,10 @@ class ElkanNotoPrior(ScorePrior):
     def _honest_scores(self, pu: PUSample, rng: np.random.RandomState) -> HonestScores:  # noqa: ARG002
         if self.estimates not in ESTIMATES:
             raise ValueError(f"estimates={self.estimates!r} is not known; use one of {list(ESTIMATES)}.")
-        if self.estimator is None:
+        model = self.estimator
+        if model is None:
+            model, pu = make_pipeline(StandardScaler(), LogisticRegression()), complete(pu)
             refuse_large_values(pu, self)
-        model = make_pipeline(StandardScaler(), LogisticRegression()) if self.estimator is None else self.estimator
         if not hasattr(model, "predict_proba"):
             raise ValueError(
                 f"{type(model).__name__} has no predict_proba, which this method needs; use a classifier that has it, "

@@ -29,6 +29,8 @@ class PriorEstimator(PUInput, BaseEstimator):
     limit, an upper bound of the prior and not the prior.
     """
 
+    _takes_missing = True
+    _takes_sparse = True
     random_state: int | np.random.RandomState | None = None
     verbose: bool = False  # what models that were saved before have
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.estimator import PriorEstimator
 from unlabeled.priors.score_based import wmmd_scores
 from unlabeled.samples import PUSample
+from unlabeled.scoring.forms import complete
 from unlabeled.stages import stage
 
 #: The most rows of each sample that are scored for the interval.
@@ -25,6 +27,7 @@ class RowPrior(PriorEstimator):
         return wmmd_scores(self._sample, MOST_SCORED, rng, **options)
 
     def _unlabeled_share(self, pu: PUSample, rng: np.random.RandomState) -> float:
+        pu = complete(pu) if issparse(pu.positive.rows) else pu  # once, and not in every draw of the interval
         self._sample = self._rows_in_use(pu, rng)
         with stage("prior from rows"):
             return self._share(self._sample, rng)

@@ -26,8 +26,10 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from unlabeled.files import written_whole
 from unlabeled.saving.header import Header, ModelFileError
+from unlabeled.saving.plain import check_forests, restored
 from unlabeled.saving.precision import compact
-from unlabeled.saving.trusted import TRUSTED, check_trees, parts_of, type_name
+from unlabeled.saving.trusted import check_trees, trusted_types
+from unlabeled.saving.walking import parts_of, type_name
 
 __all__ = ["ModelFileError", "load", "read_header", "save"]
 
@@ -44,9 +46,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        An estimator of this library, or a scikit-learn pipeline around one. What it is made of must be on the list of
-        types that `load` accepts; others are named in the error. Of a search save the ``best_estimator_``; the network
-        of an `NNPUClassifier` needs `torch.save`.
+        An estimator of this library, or a pipeline, a search or another estimator of scikit-learn around one. What it
+        is made of must be on the list of types that `load` accepts; others are named in the error: functions of your
+        own, such as the ``network`` of an `NNPUClassifier`, and estimators of other libraries.
     path : path
     """
     archive = _archive(model)
@@ -61,8 +63,9 @@ def _archive(model: Any) -> bytes:
     skops = _skops()
     try:
         check_trees(model)
+        check_forests(model)
         archive = bytes(skops.dumps(compact(model), compression=ZIP_STORED))
-        strangers = set(skops.get_untrusted_types(data=archive)) - TRUSTED
+        strangers = set(skops.get_untrusted_types(data=archive)) - trusted_types()
     except ModelFileError as error:
         raise TypeError(f"{type(model).__name__} cannot be saved: {error}") from error
     except Exception as error:
@@ -71,8 +74,10 @@ def _archive(model: Any) -> bytes:
             raise TypeError(f"{type(model).__name__} cannot be saved: {error}.") from error
     if strangers:
         raise TypeError(
-            f"{type(model).__name__} holds {', '.join(sorted(strangers))}, which a saved model may not hold. Save a "
-            "search's best_estimator_, and a network with torch.save; sklearn's forests could crash a reader."
+            f"{type(model).__name__} holds {', '.join(sorted(strangers))}, which a saved model may not hold: it could "
+            "run code when it is read, or crash the reader. Take it out, such as a callback by "
+            "set_params(callback=None), or do without, as nearest neighbours with algorithm='brute' do without a tree; "
+            "of a search save its best_estimator_; a network of your own needs torch.save."
         )
     return archive
 
@@ -95,7 +100,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     with Path(path).open("rb") as file:
         header = Header.read(file)
         header.check_archive(file)
-        accepted = TRUSTED | set(trusted)
+        accepted = trusted_types() | set(trusted)
         try:
             _check_stored(file)
             strangers = set(skops.get_untrusted_types(file=file)) - accepted
@@ -122,7 +127,7 @@ def _construct(skops: ModuleType, file: BinaryIO, accepted: Iterable[str]) -> An
         warnings.simplefilter("ignore", InconsistentVersionWarning)  # the header knows, and says so where it matters
         model = skops.load(file, trusted=sorted(accepted))
     check_trees(model)
-    return model
+    return restored(model)
 
 
 def _check_stored(file: BinaryIO) -> None:

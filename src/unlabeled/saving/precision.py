@@ -1,4 +1,8 @@
-"""Training rows as float32 where that is exact enough: half the file, and half the memory of the loaded model."""
+"""What is written of a model: less than it holds where that is exact enough, and all of it plain.
+
+Training rows are float32 where that changes no score: half the file, and half the memory of the loaded model. Trees
+and distributions are plain data (`unlabeled.saving.plain`).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ import numpy as np
 
 from unlabeled.kernels import as_gammas
 from unlabeled.samples import PUSample, Sample
-from unlabeled.saving.trusted import parts_of
+from unlabeled.saving.plain import in_plain
+from unlabeled.saving.walking import parts_of
 from unlabeled.scoring.ratio import Kernels, loo_log_scores
 
 #: Scores may move by at most this much; kernel sums themselves are exact to about that.
@@ -20,7 +25,7 @@ N_PROBES = 256
 
 
 def compact(model: Any) -> Any:
-    """A copy of a model that keeps its training rows as float32 where its scores stay the same.
+    """A copy of a model that keeps its training rows as float32 where its scores stay the same, and all else plain.
 
     Every fitted estimator inside that scores by kernel sums over a ``sample_``, with a ``gamma_``, is looked at.
     """
@@ -30,6 +35,8 @@ def compact(model: Any) -> Any:
             pu, rounded = part.sample_, as_float32(part.sample_)
             gammas = [part.gamma_, *(finished.gamma for finished in getattr(part, "rounds_", ()))]
             in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part, gammas) else pu
+        elif (plain := in_plain(part)) is not None:
+            in_place_of[id(part)] = plain
     return deepcopy(model, in_place_of)
 
 

@@ -6,20 +6,40 @@ no code of the file's choosing. Estimators check their attributes when they are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from unlabeled.saving.header import ModelFileError
+from unlabeled.saving.walking import parts_of
 
 _TREE_PREDICTOR = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
+
+_SPLITTERS = (
+    "GroupKFold",
+    "KFold",
+    "LeaveOneGroupOut",
+    "LeaveOneOut",
+    "PredefinedSplit",
+    "RepeatedKFold",
+    "RepeatedStratifiedKFold",
+    "ShuffleSplit",
+    "StratifiedGroupKFold",
+    "StratifiedKFold",
+    "StratifiedShuffleSplit",
+    "TimeSeriesSplit",
+    "_CVIterableWrapper",
+)
 
 TRUSTED = frozenset(
     {
         "numpy.dtype",
         "unlabeled.baselines.convex.ConvexPUClassifier",
         "unlabeled.baselines.elkan_noto.ElkanNotoClassifier",
+        "unlabeled.baselines.elkan_noto.UpToFiveFolds",
+        "unlabeled.baselines.nnpu.NNPUClassifier",
         "unlabeled.classifiers.pu.PUClassifier",
         "unlabeled.classifiers.score_wmmd.ScoreWMMDClassifier",
         "unlabeled.classifiers.weighing.Comparison",
@@ -31,6 +51,17 @@ TRUSTED = frozenset(
         "unlabeled.deciding.thresholds.TargetRecall",
         "unlabeled.kernels.Inverse",
         "unlabeled.kernels.RBF",
+        "unlabeled.metrics.decisions.proxy_accuracy",
+        "unlabeled.metrics.decisions.pu_accuracy",
+        "unlabeled.metrics.decisions.pu_f1",
+        "unlabeled.metrics.decisions.pu_lee_liu",
+        "unlabeled.metrics.decisions.pu_precision",
+        "unlabeled.metrics.decisions.pu_recall",
+        "unlabeled.metrics.ranking.proxy_roc_auc",
+        "unlabeled.metrics.ranking.pu_average_precision",
+        "unlabeled.metrics.ranking.pu_roc_auc",
+        "unlabeled.metrics.risk.pu_risk",
+        "unlabeled.metrics.splitting.PUStratifiedKFold",
         "unlabeled.priors.auto.AutoPrior",
         "unlabeled.priors.best_bin.BestBinPrior",
         "unlabeled.priors.dedpul.DedpulPrior",
@@ -39,8 +70,12 @@ TRUSTED = frozenset(
         "unlabeled.priors.kernel_mean.KernelMeanPrior",
         "unlabeled.samples.PUSample",
         "unlabeled.samples.Sample",
+        "unlabeled.saving.plain.PlainDistribution",  # checked when they are restored
+        "unlabeled.saving.plain.PlainTree",
         "unlabeled.scoring.binning.Steps",
         "unlabeled.scoring.compression.Compression",
+        "unlabeled.scoring.forms.Completion",
+        "unlabeled.scoring.forms.Reduction",
         "unlabeled.scoring.one_dimension.ScoreRatio",
         "unlabeled.scoring.ratio.Ratio",
         "unlabeled.scoring.scaling.Scaling",
@@ -50,8 +85,28 @@ TRUSTED = frozenset(
         "unlabeled.tables.model.TableModel",
         "unlabeled.tables.texts.TextFeatures",
         _TREE_PREDICTOR,  # its content is checked by `check_trees`
+        # Of searches and wrappers around an estimator: ways to split rows, scorers, calibrations, optimizers.
+        *(f"sklearn.model_selection._split.{name}" for name in _SPLITTERS),
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.calibration._TemperatureScaling",
+        "sklearn.metrics._scorer._CurveScorer",
+        "sklearn.metrics._scorer._MultimetricScorer",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.metrics._scorer._Scorer",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+        "sklearn.utils._metadata_requests.MetadataRequest",
+        "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
+
+
+@cache
+def trusted_types() -> frozenset[str]:
+    """`TRUSTED`, and the functions behind scikit-learn's named scorers, which tell how good predictions are."""
+    functions = [get_scorer(name)._score_func for name in get_scorer_names()]
+    return TRUSTED | {f"{function.__module__}.{function.__qualname__}" for function in functions}
 
 
 def check_trees(model: Any) -> None:
@@ -91,25 +146,3 @@ def _check_tree(nodes: np.ndarray, n_features: int) -> None:
     sound = len(nodes) > 0 and children_follow and ((features >= 0) & (features < n_features)).all()
     if not sound or nodes["is_categorical"].any():
         raise ModelFileError("A tree of the model points outside itself: the file is damaged or hostile.")
-
-
-def parts_of(value: Any, seen: dict[int, Any] | None = None) -> Iterator[Any]:
-    """Every object inside a model, through attributes and containers, each once."""
-    seen = {} if seen is None else seen
-    if id(value) in seen or isinstance(value, (str, bytes, int, float, type(None))):
-        return
-    seen[id(value)] = value  # held, so that no other object gets its id
-    inside = list(getattr(value, "__dict__", {}).values())
-    if isinstance(value, dict):
-        inside += [*value, *value.values()]
-    elif isinstance(value, (list, tuple, set, frozenset)) or (isinstance(value, np.ndarray) and value.dtype == object):
-        inside += list(value)
-    else:
-        yield value
-    for part in inside:
-        yield from parts_of(part, seen)
-
-
-def type_name(value: Any) -> str:
-    """The full name of an object's type."""
-    return f"{type(value).__module__}.{type(value).__qualname__}"

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, Sample, order_by_values, random_split
+from unlabeled.samples import PUSample, Sample, order_by_values, random_split, stacked
 from unlabeled.stages import stage
 
 TINY = np.finfo(np.float64).tiny
@@ -43,14 +43,14 @@ class Pool:
         """Labelled rows above unlabeled ones."""
         parts = (pu.positive, pu.unlabeled)
         return cls(
-            np.concatenate([part.rows for part in parts]),
+            stacked([part.rows for part in parts]),
             np.repeat([True, False], [len(part) for part in parts]),
             np.concatenate([part.weights for part in parts]),
             np.concatenate([part.row_numbers for part in parts]),
         )
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.labelled)
 
     def samples(self, scenario: str) -> PUSample:
         """The two samples again."""

@@ -1,4 +1,4 @@
-"""Units for distances: features standardised or as they are, and a grid of gammas that fits them."""
+"""From raw rows to those that kernels see: complete and dense, in units, and a grid of gammas that fits them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from unlabeled.arrays import FloatArray
 from unlabeled.kernels import Kernel
 from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.forms import JUMP, Completion, Form, center_and_scale, form_of
 
 #: The grid of gamma, sharpest last, in units of one over the median squared distance. Wide enough for a class boundary
 #: far finer than the data (skin colours want 16 to 32) and for many weak features (which want the widest).
@@ -25,18 +26,28 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Scaling:
-    """Features minus a center, divided by a scale; None leaves them as they are."""
+    """Rows made complete and dense by a form; their features minus a center, divided by a scale, unless it is None."""
 
     name: str
     center: FloatArray | None = None
     scale: FloatArray | None = None
+    form: Form | None = None
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Rows in these units, in the precision they came in."""
+        rows = self.complete(rows)
         if self.center is None or self.scale is None:
             return rows
         scaled: FloatArray = ((rows - self.center) / self.scale).astype(rows.dtype, copy=False)
         return scaled
+
+    def complete(self, rows: FloatArray) -> FloatArray:
+        """Rows without missing values, dense, in their own units."""
+        return rows if self.form is None else self.form.apply(rows)
+
+    def by_feature(self, values: FloatArray) -> FloatArray:
+        """From a value for each column that kernels see to one for each feature."""
+        return values if self.form is None else self.form.by_feature(values)
 
     def apply_to_samples(self, pu: PUSample) -> PUSample:
         """Both samples in these units."""
@@ -50,22 +61,23 @@ class Scaling:
         return bool((np.abs(self.center) < _ROUNDING).all() and (np.abs(self.scale - 1) < _ROUNDING).all())
 
 
-def as_they_are(_: PUSample) -> Scaling:
+def as_they_are(pu: PUSample, form: Form | None = None) -> Scaling:
     """No scaling."""
-    return Scaling("none")
+    return Scaling("none", form=form or form_of(pu))
 
 
-def standardised(pu: PUSample) -> Scaling:
-    """Mean 0 and variance 1 of every feature in the population; a constant feature keeps its units."""
-    population = pu.population
-    rows = population.rows.astype(np.float64, copy=False)
-    center = np.average(rows, axis=0, weights=population.weights)
-    largest = np.abs(rows - center).max(axis=0)
-    largest[largest == 0] = 1
-    scale = largest * np.sqrt(np.average(((rows - center) / largest) ** 2, axis=0, weights=population.weights))
-    scale[scale <= 1e-12 * np.abs(center)] = 1  # constant, up to rounding
-    scale[scale == 0] = 1
-    return Scaling("standard", center, scale)
+def standardised(pu: PUSample, form: Form | None = None) -> Scaling:
+    """Mean 0 and variance 1 of every feature in the population, missing values apart; a constant keeps its units.
+
+    The column that tells where a feature is missing is in the units of that feature.
+    """
+    form, population = form or form_of(pu), pu.population
+    if isinstance(form, Completion):
+        center, scale = center_and_scale(population.rows, population.weights)
+        center, scale = np.append(center, np.zeros(len(form.jumps))), np.append(scale, form.jumps / JUMP)
+    else:
+        center, scale = center_and_scale(form.apply(population.rows), population.weights)
+    return Scaling("standard", center, scale, form)
 
 
 SCALINGS = {"standard": standardised, "none": as_they_are}
@@ -78,7 +90,8 @@ def different_scalings(names: Sequence[str], pu: PUSample) -> list[Scaling]:
     they were all that was asked for.
     """
     found: list[Scaling] = []
-    for scaling in (SCALINGS[name](pu) for name in names):
+    form = form_of(pu)
+    for scaling in (SCALINGS[name](pu, form) for name in names):
         if scaling.name == "none" and found and not has_distances(pu):
             continue
         if not (scaling.changes_nothing and any(other.changes_nothing for other in found)):
