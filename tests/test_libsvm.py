@@ -347,7 +347,7 @@ def test_processes_that_load_at_once_agree(home):
 
 
 def test_what_killed_processes_left_is_removed(tmp_path):
-    old, new = tmp_path / ".name.aa.part", tmp_path / ".name.bb.part"
+    old, new = (tmp_path / f".name.00000000-1-{number}.part" for number in ("0000000a", "0000000b"))  # elsewhere
     for folder in (old, new):
         folder.mkdir()
         (folder / "data").write_bytes(b"half")
@@ -355,7 +355,7 @@ def test_what_killed_processes_left_is_removed(tmp_path):
         os.utime(path, (time.time() - 1e5,) * 2)
     with written_whole(tmp_path / "name") as partial:
         partial.write_bytes(b"whole")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".name.bb.part", "name"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [new.name, "name"]
 
 
 @pytest.mark.parametrize("layout", text.LAYOUTS)

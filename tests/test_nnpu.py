@@ -383,7 +383,8 @@ def test_rows_far_from_all_data_get_an_answer(model):
 
 
 def test_all_rows_identical_and_a_constant_feature(data):
-    model = NNPUClassifier(prior=0.5, **FAST).fit(np.ones((20, 3)), np.repeat([1, 0], 10))
+    with pytest.warns(UserWarning, match="constant"):
+        model = NNPUClassifier(prior=0.5, **FAST).fit(np.ones((20, 3)), np.repeat([1, 0], 10))
     assert len(set(model.decision_function(np.ones((4, 3))))) == 1
     X = np.column_stack([data.X, np.full(len(data.X), 7.0)])
     assert np.isfinite(NNPUClassifier(prior=0.5, **FAST).fit(X, data.y).decision_function(X)).all()

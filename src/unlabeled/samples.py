@@ -170,7 +170,7 @@ def split_samples(
 
 def warn_if_constant(rows: FloatArray) -> None:
     """Say that nothing can be learned from rows that are all alike."""
-    if len(rows) > 1 and isinstance(rows, np.ndarray) and (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
+    if isinstance(rows, np.ndarray) and len(rows) > 1 and (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
         warnings.warn(
             "Every column of X is constant: all rows get the same score, and the prior cannot be estimated from them. "
             "Check how the table was read, or add columns that differ between rows.",
