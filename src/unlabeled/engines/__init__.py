@@ -44,6 +44,7 @@ class Engine:
 
 ENGINES: dict[str, Engine] = {
     "numba": Engine("unlabeled.engines.numba", package="numba", install="pip install numba"),
+    "triton": Engine("unlabeled.engines.triton", package="triton", install="pip install 'unlabeled[gpu]'"),
     "reference": Engine("unlabeled.engines.reference", package="numpy", install="pip install numpy"),
 }
 
