@@ -3,10 +3,11 @@
     python benchmarks/gpu.py [--cases higgs twelve three wide] [--tune] [--fit] [--peers] [--repeats 20]
 
 Data is on the card before the clock starts, and points were written for the matrix units by an earlier call, as in a
-fit; a call writes the queries, sums, and brings the answer back. Times are medians, by the card's own events. Errors are
-the largest of log sums of some queries, against float64 differences by torch; "relative" is that in units of the log sum
-where it is beyond 10. "floor" is the time that the exponentials of one gamma take a card that does nothing else, as
-measured; "matrix" the share of a third of its tf32 rate, as measured through torch, that the products of long rows reach.
+fit; a call writes the queries, sums, and brings the answer back. Times are medians, by the card's own events. Errors
+are the largest of log sums of some queries, against float64 differences by torch; "relative" is that in units of a
+tenth of the log sum where it is beyond 10. "floor" is the time that the exponentials of one gamma take a card that does
+nothing else, as measured; "matrix" the share of a third of its tf32 rate, as measured through torch, that the products
+of long rows reach.
 
 With --tune every case is run with each of a list of tile shapes. With --fit a classifier is fitted to a table of the
 shape of HIGGS and scores 100,000 rows. With --peers torch's blocked `cdist`, and KeOps where installed, take a turn.
@@ -217,7 +218,10 @@ def main() -> None:
     if reason is not None or engine.INTERPRETED:
         raise SystemExit(f"No card to measure: {reason or 'TRITON_INTERPRET=1 is set'}.")
     rates = {"exp": exponentials_a_ms(), "tf32x3": matrix_rate(torch.float32) / 3, "fp16": matrix_rate(torch.float16)}
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {os.cpu_count()} cores")
+    print(
+        f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, "
+        f"{os.cpu_count()} cores"
+    )
     print(
         f"measured: {rates['exp'] / 1e9:.2f} T exponentials/s, tf32x3 {rates['tf32x3'] / 1e9:.0f} TFLOP/s, fp16 "
         f"{rates['fp16'] / 1e9:.0f} TFLOP/s"

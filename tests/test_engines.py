@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from numba import njit
 
 from unlabeled import engines
-from unlabeled.engines import ENGINES, log_kernel_sums, select_engine, vectors
+from unlabeled.engines import ENGINES, choose_engine, choosing, log_kernel_sums, select_engine, vectors
 from unlabeled.engines import numba as numba_engine
 from unlabeled.engines.ladders import Ladders
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
@@ -417,12 +417,16 @@ def test_auto_says_what_it_takes():
 
 
 def test_auto_falls_back(monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda package: None if package == "numba" else object())
+    monkeypatch.setattr(choosing, "_is_installed", lambda package: package != "numba")
     assert select_engine() == "reference"
+    assert "not numba: numba is not installed (pip install numba)" in choose_engine().reason
+    monkeypatch.setattr(choosing, "_is_installed", lambda _: False)
+    with pytest.raises(ImportError, match="No engine can be used"):
+        select_engine()
 
 
 def test_an_unknown_engine_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"auto.*numba.*reference"):
+    with pytest.raises(ValueError, match=r"auto.*numba.*reference.*triton"):
         log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="cuda")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, find_classes, split_samples
 from unlabeled.stages import listening, printing
 
@@ -70,7 +70,7 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
+        rows, labels = validate_data(self, on_host(X), on_host(y), dtype=(np.float64, np.float32))
         self.classes_, is_positive = find_classes(labels)
         return split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
 
@@ -90,9 +90,20 @@ class PUInput:
             self.feature_names_in_ = other.feature_names_in_
 
     def _validated(self, X: ArrayLike) -> FloatArray:
-        """Check what a fitted estimator was given to answer for."""
+        """Check what a fitted estimator was given to answer for: rows of their own, and on a card those that are.
+
+        They are a new view, because engines find what they keep of an array by its identity.
+        """
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        if not is_on_device(X):
+            return validate_data(self, X, reset=False, dtype=(np.float64, np.float32))[:]
+        rows: FloatArray = checked_on_device(X, "X")
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
+        return rows
 
 
 class PUClassifierMixin(PUInput, ClassifierMixin):
@@ -104,7 +115,7 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of each row, in the values that ``y`` had."""
-        is_positive = self.decision_function(X) > 0
+        is_positive = on_host(self.decision_function(X)) > 0
         return self.classes_[is_positive.astype(int)]
 
     def __sklearn_tags__(self) -> Any:

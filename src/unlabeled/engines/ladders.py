@@ -13,7 +13,7 @@ from unlabeled.arrays import FloatArray
 class Ladders:
     """A grid sorted into ladders: a gamma, its double, its fourfold and so on, at least two of which the grid has.
 
-    exp(-gamma d)^2 is the kernel for 2 gamma, so a ladder costs one exponential. A gamma that has none of them is alone.
+    exp(-gamma d)^2 is the kernel for 2 gamma, so a ladder costs one exponential. A gamma without any is alone.
     """
 
     base: float

@@ -36,6 +36,8 @@ from unlabeled.engines.triton_rows import (
 )
 from unlabeled.kernels import Kernel
 
+#: Jobs of fewer pairs take a processor no longer than the way to the card and back.
+LEAST_PAIRS = 10_000_000
 #: Jobs of fewer pairs are computed in float64.
 EXACT_PAIRS = 1_000_000
 #: Log sums are within this, or within a tenth of it for each unit of theirs, of what float64 would answer.
@@ -75,11 +77,12 @@ class Tiles:
 TILES = {
     (16, True): Tiles(128, 64, 4, 3),
     (32, True): Tiles(128, 64, 4, 3),
-    (64, True): Tiles(128, 64, 4, 3),
+    (64, True): Tiles(128, 64, 8, 3),
     (64, False): Tiles(128, 128, 8, 3),
 }
 EXACT_TILES = Tiles(32, 64, 4, 2)
 INTERPRETED_TILES = Tiles(256, 256, 4, 1)
+INTERPRETED_EXACT_TILES = Tiles(256, 2048, 4, 1)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,15 @@ def unusable() -> str | None:
     return None
 
 
+def unsuited(kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, exact: bool) -> str | None:  # noqa: ARG001
+    """Why a job should not come here by itself; None where it should."""
+    if INTERPRETED:
+        return "Triton's interpreter (TRITON_INTERPRET=1) is for tests"
+    if n_queries * n_points < LEAST_PAIRS:
+        return f"{n_queries * n_points:.3g} pairs are no faster on a card"
+    return unusable()
+
+
 def log_sums(
     queries: Any,
     points: Any,
@@ -146,7 +158,8 @@ def log_sums(
         weights = None if log_weights is None else as_tensor(log_weights[:, block], device)
         own_here = None if own is None else np.where((own >= block.start) & (own < block.stop), own - block.start, -1)
         job = Job(on_device, LOOPS[kernel.name], gammas, weights)
-        sums = _sums_of_queries(job, queries, own_here, exact=exact)
+        with np.errstate(all="ignore"):  # the interpreter computes by NumPy, which warns of the log of an empty sum
+            sums = _sums_of_queries(job, queries, own_here, exact=exact)
         merged = sums if merged is None else torch.logaddexp(merged, sums)
     assert merged is not None  # noqa: S101  there are points
     return merged.cpu().numpy()
@@ -180,7 +193,7 @@ def _blocks(points: Any, device: torch.device) -> Iterator[tuple[slice, DevicePo
         yield slice(0, len(points)), _KEPT.of(points, str(device))
         return
     blocks = [slice(start, min(start + size, len(points))) for start in range(0, len(points), size)]
-    stream = None if device.type == "cpu" else torch.cuda.Stream(device)
+    stream = None if device.type == "cpu" else torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
     following = _sent(points, blocks[0], device, stream)
     for place, block in enumerate(blocks):
         ready = following
@@ -291,14 +304,14 @@ def _error(job: Job, written: Written, log_sums: torch.Tensor) -> torch.Tensor:
     A row is written to within 2^-13 units, which moves a distance of r units by some 1e-4 r; and where lengths exceed
     `USUAL_LENGTH` their product is rounded to 2^-24 of itself.
     """
-    gammas = torch.as_tensor(job.gammas, device=log_sums.device)[:, None] / job.points.unit**-2
-    lengths = written.norms.sqrt()
+    gammas = torch.as_tensor(job.gammas, device=log_sums.device)[:, None]
+    lengths, sq_unit = written.norms.sqrt(), job.points.unit**2
     if job.is_rbf:
-        reach = ((3 - log_sums).clamp(min=3) / gammas).sqrt()  # in units
-        slope = gammas
+        slope = gammas * sq_unit
+        reach = ((3 - log_sums).clamp(min=3) / slope).sqrt()
     else:
-        gammas = torch.as_tensor(job.gammas, device=log_sums.device)[:, None] * job.points.unit**-2
-        reach, slope = gammas.sqrt(), 1 / gammas
+        slope = sq_unit / gammas
+        reach = slope.rsqrt()
     product = 2 * lengths * (lengths + reach)
     rounding = torch.where(product > 2.0**24, product * 2.0**-23, 0.0)
     return slope * (4e-4 * reach + rounding)
@@ -348,9 +361,9 @@ def _products(
     found = torch.empty((job.n_weightings, len(gammas), len(tops)), dtype=torch.float64, device=tops.device)
     for weightings, slots, of_ladders, of_alone in _passes(job.n_weightings, n_ladders, n_alone):
         found[weightings, slots] = _pass(job, written, own, gammas[slots], weightings, of_ladders, of_alone)
-    slots = torch.as_tensor(np.argsort(order)[grid.slots], device=tops.device)
+    of_grid = torch.as_tensor(np.argsort(order)[grid.slots], device=tops.device)
     shifts = torch.as_tensor(job.gammas, device=tops.device)[:, None] * job.points.unit**2 * tops
-    return found[:, slots], shifts if job.is_rbf else torch.zeros_like(shifts)
+    return found[:, of_grid], shifts if job.is_rbf else torch.zeros_like(shifts)
 
 
 def _passes(n_weightings: int, n_ladders: int, n_alone: int) -> Iterator[tuple[slice, slice, int, int]]:
@@ -388,9 +401,7 @@ def _pass(
     weights = _weights(job, weightings)
     n_weightings = 0 if weights is None else len(weights)
     places = _own_places(own, len(written.high))
-    answers = torch.empty(
-        (n_parts, len(gammas), max(1, n_weightings), n_queries), dtype=torch.float32, device=device
-    )
+    answers = torch.empty((n_parts, len(gammas), max(1, n_weightings), n_queries), dtype=torch.float32, device=device)
     on_device = torch.as_tensor(steps, dtype=torch.float32, device=device)
     loops.kernel_sums[(n_blocks * n_parts,)](
         written.high, written.low, points.high, points.low, on_device if places is None else places, on_device,
@@ -421,7 +432,7 @@ def _weights(job: Job, weightings: slice) -> torch.Tensor | None:
 
 def _exact(job: Job, queries: torch.Tensor, own: torch.Tensor | None) -> torch.Tensor:
     """Log sums by differences in float64 (n_weightings, n_gammas, n_queries)."""
-    tiles = INTERPRETED_TILES if INTERPRETED else EXACT_TILES
+    tiles = INTERPRETED_EXACT_TILES if INTERPRETED else EXACT_TILES
     device, n_queries, n_points = queries.device, len(queries), len(job.points.rows)
     gammas = torch.as_tensor(job.gammas, device=device)
     answers = torch.empty((job.n_weightings, len(gammas), n_queries), dtype=torch.float64, device=device)

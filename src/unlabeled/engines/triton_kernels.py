@@ -123,9 +123,7 @@ def kernel_sums(
             tile = tl.dot(z_low, x_high, tile)
             tile = tl.dot(z_low, x_low, tile)
         else:
-            tile = _negative_distances(
-                query_high, query_low, point_high, point_low, queries, points, n_columns, step
-            )
+            tile = _negative_distances(query_high, query_low, point_high, point_low, queries, points, n_columns, step)
         if has_own:
             tile = tl.where(points[None, :] == own_points[:, None], float("-inf"), tile)
         nothing = tl.where(points < n_points, 0.0, float("-inf"))
@@ -167,9 +165,10 @@ def exact_sums(
     queries, points, own, gammas, log_weights, answers, n_queries, n_points, n_gammas, n_features, weight_stride,
     is_rbf: tl.constexpr, weighted: tl.constexpr, has_own: tl.constexpr, height: tl.constexpr, width: tl.constexpr,
 ):  # fmt: skip
-    """Log sums by differences in float64, relative to the largest term so far: answers (n_weightings, n_gammas, n_queries).
+    """Log sums by differences in float64: answers (n_weightings, n_gammas, n_queries).
 
-    Features come first in ``queries`` and ``points``. A program has one block of queries, one gamma and one weighting.
+    Sums are relative to the largest term so far. Features come first in ``queries`` and ``points``. A program has one
+    block of queries, one gamma and one weighting.
     """
     rows = tl.program_id(0) * height + tl.arange(0, height)
     place = tl.program_id(1)
@@ -182,7 +181,7 @@ def exact_sums(
         columns = first + tl.arange(0, width)
         sq_dist = tl.zeros((height, width), tl.float64)
         of_queries, of_points = queries + rows, points + columns
-        for _ in range(0, n_features):
+        for _ in range(n_features):
             z = tl.load(of_queries, mask=rows < n_queries, other=0.0).to(tl.float64)
             x = tl.load(of_points, mask=columns < n_points, other=0.0).to(tl.float64)
             difference = z[:, None] - x[None, :]
