@@ -18,8 +18,9 @@ from hypothesis.extra.numpy import arrays
 from numba import njit
 
 from unlabeled import engines
-from unlabeled.engines import ENGINES, log_kernel_sums, select_engine, vectors
+from unlabeled.engines import ENGINES, choose_engine, choosing, log_kernel_sums, select_engine, vectors
 from unlabeled.engines import numba as numba_engine
+from unlabeled.engines.ladders import Ladders
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
 
 #: 1,100 queries against 1,000 points: just over what is computed by differences, so that tiles are tested.
@@ -146,7 +147,7 @@ def test_tiles_agree_on_anything(data, scale, offset):
 @given(st.lists(st.one_of(st.floats(1e-9, 1e9), st.integers(1, 70).map(float)), min_size=1, max_size=20))
 def test_ladders_hold_every_gamma(gammas):
     gammas = np.array(gammas)
-    grid = numba_engine.Ladders.of(gammas)
+    grid = Ladders.of(gammas, 3)
     np.testing.assert_allclose(grid.base * grid.steps[grid.slots], gammas, rtol=1e-11)
     assert grid.lengths.sum() == len(grid.steps)
     firsts = np.cumsum(np.append(0, grid.lengths[:-1]))
@@ -157,9 +158,9 @@ def test_ladders_hold_every_gamma(gammas):
 
 
 def test_few_exponentials_serve_a_grid_of_ratio_two():
-    assert list(numba_engine.Ladders.of(2.0 ** np.arange(-3, 9)).lengths) == [3, 3, 3, 3]
-    assert list(numba_engine.Ladders.of(np.geomspace(0.3, 0.3 * 2**11, 12)).lengths) == [3, 3, 3, 3]
-    assert list(numba_engine.Ladders.of(np.array(PAPER_GAMMAS)).lengths) == [3, 1, 1]
+    assert list(Ladders.of(2.0 ** np.arange(-3, 9), 3).lengths) == [3, 3, 3, 3]
+    assert list(Ladders.of(np.geomspace(0.3, 0.3 * 2**11, 12), 3).lengths) == [3, 3, 3, 3]
+    assert list(Ladders.of(np.array(PAPER_GAMMAS), 3).lengths) == [3, 1, 1]
 
 
 GRIDS = {
@@ -416,12 +417,16 @@ def test_auto_says_what_it_takes():
 
 
 def test_auto_falls_back(monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda package: None if package == "numba" else object())
+    monkeypatch.setattr(choosing, "_is_installed", lambda package: package != "numba")
     assert select_engine() == "reference"
+    assert "not numba: numba is not installed (pip install numba)" in choose_engine().reason
+    monkeypatch.setattr(choosing, "_is_installed", lambda _: False)
+    with pytest.raises(ImportError, match="No engine can be used"):
+        select_engine()
 
 
 def test_an_unknown_engine_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"auto.*numba.*reference"):
+    with pytest.raises(ValueError, match=r"auto.*numba.*reference.*triton"):
         log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="cuda")
 
 

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
 from unlabeled.labels import completed, find_classes, positives_among
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
@@ -101,7 +101,7 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, X, completed(y, self.pos_label), **_TABLE)
+        rows, labels = validate_data(self, on_host(X), completed(on_host(y), self.pos_label), **_TABLE)
         rows = self._accepted(rows)
         self.classes_, is_positive = find_classes(labels, self.pos_label)
         warn_if_constant(rows)
@@ -126,17 +126,31 @@ class PUInput:
             self.feature_names_in_ = other.feature_names_in_
 
     def _validated(self, X: ArrayLike) -> FloatArray:
-        """Check what a fitted estimator was given to answer for."""
+        """Check what a fitted estimator was given to answer for: rows of their own, and on a card those that are.
+
+        They are a new view, because engines find what they keep of an array by its identity.
+        """
         check_is_fitted(self)
+        if is_on_device(X):
+            return self._validated_on_device(X)
         rows: FloatArray = self._accepted(validate_data(self, X, reset=False, **_TABLE))
         if issparse(rows) == self._learned_sparse:
-            return rows
+            return rows if issparse(rows) else rows[:]
         if self._learned_sparse:
             return csr_array(rows)
         raise TypeError(
             f"This {type(self).__name__} was fitted to a dense table, and this one is sparse. Give some rows at a "
             "time, X[:1000].toarray(), or fit to a sparse table."
         )
+
+    def _validated_on_device(self, X: Any) -> FloatArray:
+        rows: FloatArray = checked_on_device(X, "X")
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
+        return rows
 
     def _accepted(self, rows: FloatArray) -> FloatArray:
         """Rows that scikit-learn has checked, unless this estimator does not take what they are."""
@@ -176,7 +190,7 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of each row, in the values that ``y`` had."""
-        is_positive = self.decision_function(X) > 0
+        is_positive = on_host(self.decision_function(X)) > 0
         return self.classes_[is_positive.astype(int)]
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:

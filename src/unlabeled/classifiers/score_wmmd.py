@@ -13,12 +13,12 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
-from unlabeled.engines import select_engine
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.samples import PUSample, stacked
 from unlabeled.scoring.binning import Steps
 from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of
 from unlabeled.scoring.one_dimension import ScoreRatio
+from unlabeled.scoring.ratio import engine_of_fit
 from unlabeled.stages import stage
 
 #: One over the penalty of the linear score of sparse rows whose mean squared length is 1. Of 0.03 to 10 the best for
@@ -50,7 +50,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         rows only, in any order.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
-    engine : {"auto", "numba", "reference"}, default="auto"
+    engine : {"auto", "triton", "numba", "reference"}, default="auto"
         How the kernel sums of the ratio are computed.
     random_state : int, RandomState or None, default=0
         For the default estimator.
@@ -84,7 +84,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     honest_scores_ : HonestScores
         Out-of-fold log ratios of positives and unlabeled rows, whole-number weights made copies.
     engine_ : str
-        The engine in use.
+        The engine of the largest sums of the fit; "auto" chooses for each.
+    engine_reason_ : str
+        Why it is this one.
     n_features_in_ : int
     n_missing_ : array of shape (n_features_in_,)
         How many values of each feature were missing (NaN) in `fit`.
@@ -139,7 +141,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
-        self.engine_ = select_engine(self.engine)
+        choice = engine_of_fit(self.engine, "rbf", pu, n_features=1)
+        self.engine_, self.engine_reason_ = choice.name, choice.reason
         inner, self.steps_ = self.estimator, None
         if inner is None and self._learned_sparse:
             inner = sparse_estimator(pu)
@@ -148,7 +151,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
                 inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
         seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
         self.estimators_, learned = cross_fit(inner, seen, check_n_folds(self.n_folds))
-        how: dict[str, Any] = {"engine": self.engine_, "n_jobs": self.n_jobs}
+        how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
         with stage("ratio of the learned score"):
             self.ratio_ = ScoreRatio.fit(learned, **how)
             scores = self._out_of_fold(learned, pu.labelled_share)

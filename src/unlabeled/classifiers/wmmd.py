@@ -18,14 +18,13 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import CALIBRATIONS, ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
-from unlabeled.engines import select_engine
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
 from unlabeled.priors import DensityPrior, PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.samples import PUSample
 from unlabeled.scoring.candidate import Candidate
 from unlabeled.scoring.compression import Compression, Target, check_target
-from unlabeled.scoring.ratio import Kernels, Ratio, log_score, log_scores
+from unlabeled.scoring.ratio import Kernels, Ratio, engine_of_fit, log_score, log_scores
 from unlabeled.scoring.scaling import (
     SCALINGS,
     Scaling,
@@ -107,7 +106,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         Case-control: the unlabeled rows are a sample of the population (the paper's two samples). Single-sample: one
         sample of the population, some of whose positives are labelled; labelled and unlabeled rows together are
         the population.
-    engine : {"auto", "numba", "reference"}, default="auto"
+    engine : {"auto", "triton", "numba", "reference"}, default="auto"
         How the kernel sums are computed, never what they are.
     max_evaluations : int or None, default=10000
         The most rows of each sample, chosen at random, that are given honest scores and pass probabilities on. All
@@ -151,7 +150,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows without themselves, at the chosen gamma, and which rows these are.
     engine_ : str
-        The engine in use.
+        The engine of the largest sums of the fit; "auto" chooses for each.
+    engine_reason_ : str
+        Why it is this one.
     sample_ : PUSample
         The labelled positives and the unlabeled rows that the ratio is made of, in the chosen units.
     n_features_in_ : int
@@ -271,7 +272,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
-        self.engine_ = select_engine(self.engine)
+        choice = engine_of_fit(self.engine, self.kernel, pu, pu.positive.rows.shape[1])
+        self.engine_, self.engine_reason_ = choice.name, choice.reason
         prior_of = self._prior_of(pu, prior)
         with stage("units and gamma"):
             candidates = self._candidates(pu, prior_of)
@@ -487,4 +489,4 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         return mean
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
-        return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)
+        return Kernels(self.kernel, as_gammas(gammas), self.engine, self.n_jobs)

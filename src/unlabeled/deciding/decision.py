@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
@@ -37,8 +37,11 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         raise NotImplementedError
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
-        """Log of p(x | y = 1) / p(x), as the estimator sees it: larger is more likely positive."""
-        return self.score_rows(self._validated(X))
+        """Log of p(x | y = 1) / p(x), as the estimator sees it: larger is more likely positive.
+
+        A tensor of torch on a card is answered by a tensor there.
+        """
+        return on_device_of(X, self.score_rows(self._validated(X)))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """What `score_samples` answers for rows that are validated already."""
@@ -55,7 +58,7 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         With the thresholds "calibrated", "prevalence" and "bayes" it is above 1/2 exactly where `predict` answers
         positive. With other thresholds the two may differ: `predict` follows the threshold.
         """
-        return self.probability_of_scores(self.score_samples(X))
+        return self.probability_of_scores(on_host(self.score_samples(X)))
 
     def probability_of_scores(self, scores: FloatArray) -> FloatArray:
         """What `predict_proba` answers for rows whose `score_samples` are known: (n_rows, 2)."""

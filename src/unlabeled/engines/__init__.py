@@ -1,68 +1,38 @@
 """The one hot loop: log sums of a kernel between two sets of points, and the engines that compute it.
 
 Every engine is a module with one function ``log_sums``, whose weights and answers have a leading axis of weightings.
-`log_kernel_sums` checks its input once, takes care of what
-is the same for all of them (weights of zero, what is left of a point's weight when one unit of it is taken out), and
-hands the loop to the engine asked for. ``engine="auto"`` takes the first usable entry of `ENGINES`:
+`log_kernel_sums` checks its input once, takes care of what is the same for all of them (weights of zero, what is left
+of a point's weight when one unit of it is taken out), and hands the loop to the engine asked for. ``engine="auto"``
+takes, for each job, the first entry of `ENGINES` that can do it:
 
-1. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
-2. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
+1. ``triton``: one fused kernel on a CUDA card, for jobs that are worth the way there.
+2. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
+3. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
 
-`select_engine` answers what ``"auto"`` would take.
+`select_engine` answers what ``"auto"`` would take, and `choose_engine` why (`unlabeled.engines.choosing`).
+
+Tensors of torch that are on a card go to ``triton`` as they are, and are answered by such tensors.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from numbers import Integral
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_device_of, on_host
+from unlabeled.engines.choosing import ENGINES, Choice, choose_engine, load, select_engine
 from unlabeled.kernels import Kernel, as_gammas, as_kernel
 
-__all__ = ["ENGINES", "log_kernel_sums", "select_engine"]
+__all__ = ["ENGINES", "Choice", "choose_engine", "log_kernel_sums", "select_engine"]
 
 
 #: Rows whose own pair is added back at once.
 _REST_CHUNK = 10_000
-
-
-@dataclass(frozen=True)
-class Engine:
-    """Where an engine lives, and what it needs."""
-
-    module: str
-    package: str
-    install: str
-
-
-ENGINES: dict[str, Engine] = {
-    "numba": Engine("unlabeled.engines.numba", package="numba", install="pip install numba"),
-    "reference": Engine("unlabeled.engines.reference", package="numpy", install="pip install numpy"),
-}
-
-
-def select_engine(engine: str = "auto") -> str:
-    """Name the engine that ``engine`` stands for: itself, or the first usable one for ``"auto"``."""
-    if engine == "auto":
-        return next(name for name, entry in ENGINES.items() if find_spec(entry.package))
-    if not isinstance(engine, str) or engine not in ENGINES:
-        raise ValueError(f"engine={engine!r} is not known; use 'auto' or one of {sorted(ENGINES)}.")
-    return engine
-
-
-def _load(engine: str) -> ModuleType:
-    entry = ENGINES[engine]
-    try:
-        return import_module(entry.module)
-    except ModuleNotFoundError as error:
-        raise ImportError(f"engine={engine!r} needs {entry.package}: {entry.install}, or use engine='auto'.") from error
 
 
 def log_kernel_sums(
@@ -84,6 +54,7 @@ def log_kernel_sums(
     Parameters
     ----------
     queries : array of shape (n_queries, n_features)
+        An array, or a tensor of torch on a card, which is then answered by a tensor there.
     points : array of shape (n_points, n_features)
     kernel : {"rbf", "inverse"} or a kernel
     gammas : float or array of shape (n_gammas,)
@@ -95,11 +66,11 @@ def log_kernel_sums(
     log_weights : array of shape (n_points,) or (n_weightings, n_points), optional
         Log of each point's weight; ``-inf`` leaves the point out. Several weightings of the same points cost little
         more than one: they share the kernels.
-    engine : {"auto", "numba", "reference"}
+    engine : {"auto", "triton", "numba", "reference"}
         How the sum is computed, never what it is.
     exact : bool, default=False
         Use float64 throughout. Otherwise jobs over a million pairs may use float32 where it moves the log sum by about
-        1e-6 at most.
+        1e-6 at most; by 1e-5 on a card, or a millionth of the log sum where that is more.
     n_jobs : int, optional
         Number of threads. By default all cores, or one inside a joblib worker thread.
 
@@ -112,9 +83,11 @@ def log_kernel_sums(
     queries, points = _as_points(queries, "queries"), _as_points(points, "points")
     log_weights = _as_log_weights(log_weights, len(points))
     own = _as_own(own, len(queries), len(points))
-    return checked_log_kernel_sums(
-        queries, points, kernel, gammas, log_weights, own, engine, exact=exact, n_jobs=n_jobs
+    # New views: what engines keep of an array they find again by its identity, and these may be changed by the caller.
+    sums = checked_log_kernel_sums(
+        queries[:], points[:], kernel, gammas, log_weights, own, engine, exact=exact, n_jobs=n_jobs
     )
+    return on_device_of(queries, sums)
 
 
 def checked_log_kernel_sums(
@@ -129,15 +102,31 @@ def checked_log_kernel_sums(
     exact: bool,
     n_jobs: int | None,
 ) -> FloatArray:
-    """`log_kernel_sums` of arrays that are checked: for hundreds of small jobs their checks would take longest."""
+    """`log_kernel_sums` of arrays that are checked: for hundreds of small jobs their checks would take longest.
+
+    The arrays must not be changed afterwards: engines keep what they made of them (`unlabeled.engines.kept`). The
+    answer is always an array of NumPy.
+    """
     if queries.shape[1] != points.shape[1]:
         raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
-    module = _load(select_engine(engine))
+    module = load(_engine_for(queries, points, kernel, engine, exact=exact))
     several = None if log_weights is None else np.atleast_2d(log_weights)
     sums = _sums_of_weightings(module, queries, points, kernel, gammas, several, own, exact=exact, n_jobs=n_jobs)
     return sums if log_weights is not None and log_weights.ndim == 2 else sums[0]
+
+
+def _engine_for(queries: Any, points: Any, kernel: Kernel, engine: str, *, exact: bool) -> str:
+    if not (is_on_device(queries) or is_on_device(points)):
+        shape = {"n_queries": len(queries), "n_points": len(points), "n_features": points.shape[1]}
+        return select_engine(engine, kernel=kernel, **shape, exact=exact)
+    if engine not in {"auto", "triton"}:
+        raise ValueError(
+            f"engine={engine!r} computes on the processor, and the data is on a card; use engine='triton', or "
+            "tensor.cpu()."
+        )
+    return "triton"
 
 
 def _sums_of_weightings(
@@ -179,6 +168,8 @@ def _has_terms(own: np.ndarray | None, log_weights: FloatArray | None, n_queries
 
 
 def _as_points(array: ArrayLike, name: str) -> FloatArray:
+    if is_on_device(array):
+        return checked_on_device(array, name)
     return check_array(array, dtype=(np.float64, np.float32), ensure_min_samples=0, input_name=name)
 
 
@@ -222,7 +213,8 @@ def _add_rest_of_own_pairs(
         rows = has_rest[start : start + _REST_CHUNK]
         log_weight = log_weights[own[rows]]
         log_rest = log_weight + np.log(-np.expm1(-log_weight))  # log(w - 1)
-        sq_dist = ((queries[rows].astype(np.float64) - points[own[rows]]) ** 2).sum(axis=1)
+        differences = on_host(queries[rows]).astype(np.float64) - on_host(points[own[rows]])
+        sq_dist = (differences**2).sum(axis=1)
         for sums_of_gamma, gamma in zip(sums, gammas, strict=True):
             sums_of_gamma[rows] = np.logaddexp(sums_of_gamma[rows], kernel.log(sq_dist, gamma) + log_rest)
 

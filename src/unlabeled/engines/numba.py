@@ -24,6 +24,7 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines import tiles
+from unlabeled.engines.ladders import Ladders
 from unlabeled.engines.threads import n_threads, on_threads
 from unlabeled.engines.vectors import LADDER, ROWS
 from unlabeled.kernels import Kernel
@@ -204,7 +205,7 @@ def _rbf_rounding(
 def _rbf_tiled(
     job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, np.ndarray]:
-    grid = Ladders.of(gammas)
+    grid = Ladders.of(gammas, LADDER)
     tiling = Tiling(job, queries, own, float(np.sqrt(grid.base * _LOG2E)), precision)
     sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape, precision), grid.steps)
     # Without a shift |z|^2 is still in the exponents, multiplied by the steps as they were rounded.
@@ -259,37 +260,6 @@ def _inverse_tiled(
     sums, _ = tiling.run(loop, np.ones(len(gammas)))
     with np.errstate(divide="ignore"):  # the log of an empty sum
         return np.log(sums) + job.log_top_weights[:, None, None], np.ones(sums.shape, dtype=bool)
-
-
-@dataclass(frozen=True)
-class Ladders:
-    """A grid sorted into ladders: a gamma, its double and its fourfold, at least two of which the grid has.
-
-    exp(-gamma d)^2 is the kernel for 2 gamma, so a ladder costs one exponential. A gamma that has neither is alone.
-    """
-
-    base: float
-    steps: FloatArray  # all gammas ladder by ladder, in units of the base
-    lengths: np.ndarray  # of each ladder
-    slots: np.ndarray  # where among the steps each gamma of the grid is
-
-    @classmethod
-    def of(cls, gammas: FloatArray) -> Ladders:
-        """Ladders of gammas in any order and at any distances."""
-        left, ladders = np.unique(gammas), []
-        while len(left):
-            ladder = left[0] * 2.0 ** np.arange(LADDER)
-            alone = not _equal(left[1:], ladder).any()
-            ladders.append(ladder[:1] if alone else ladder)
-            left = left[~_equal(left, ladders[-1]).any(axis=1)]
-        in_order = np.concatenate(ladders)
-        slots = _equal(gammas, in_order).argmax(axis=1)
-        return cls(in_order[0], in_order / in_order[0], np.array([len(ladder) for ladder in ladders]), slots)
-
-
-def _equal(some: FloatArray, others: FloatArray) -> np.ndarray:
-    """Which of some numbers equal which of others, but for rounding."""
-    return np.abs(some[:, None] / others - 1) < 1e-12
 
 
 class Tiling:

@@ -57,7 +57,7 @@ def _scores_agree(pu: PUSample, rounded: PUSample, part: Any, gammas: list[float
     """Whether leave-one-out scores of rows spread over both samples are the same with rounded rows, for each gamma."""
     if not all(np.isfinite(sample.rows).all() for sample in (rounded.positive, rounded.unlabeled)):
         return False
-    kernels = Kernels(part.kernel, as_gammas(gammas), part.engine_, part.n_jobs, exact=True)
+    kernels = Kernels(part.kernel, as_gammas(gammas), part.engine, part.n_jobs, exact=True)
     probes = [
         np.unique(np.linspace(0, len(sample) - 1, N_PROBES).astype(int)) for sample in (pu.positive, pu.unlabeled)
     ]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unlabeled.arrays import FloatArray
-from unlabeled.engines import checked_log_kernel_sums
+from unlabeled.engines import Choice, checked_log_kernel_sums, choose_engine
 from unlabeled.kernels import Kernel, as_kernel
 from unlabeled.samples import PUSample, Sample
 
@@ -53,6 +53,12 @@ class Kernels:
             exact=self.exact,
             n_jobs=self.n_jobs,
         )
+
+
+def engine_of_fit(engine: str, kernel: str | Kernel, pu: PUSample, n_features: int) -> Choice:
+    """The engine that the largest sums of a fit would go to, those of all rows to all rows, and why."""
+    n_rows = len(pu.positive) + len(pu.unlabeled)
+    return choose_engine(engine, kernel=kernel, n_queries=n_rows, n_points=n_rows, n_features=n_features)
 
 
 def log_scores(queries: FloatArray, pu: PUSample, kernels: Kernels) -> FloatArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, is_on_device, on_device_of
 from unlabeled.kernels import Kernel
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.forms import JUMP, Completion, Form, center_and_scale, form_of
@@ -38,6 +38,9 @@ class Scaling:
         rows = self.complete(rows)
         if self.center is None or self.scale is None:
             return rows
+        if is_on_device(rows):
+            center, scale = on_device_of(rows, self.center), on_device_of(rows, self.scale)
+            return ((rows - center) / scale).type(rows.dtype)
         scaled: FloatArray = ((rows - self.center) / self.scale).astype(rows.dtype, copy=False)
         return scaled
 

@@ -1,0 +1,236 @@
+"""Kernel sums on a CUDA card: milliseconds, errors, and how far they are from what the card can do.
+
+    python benchmarks/gpu.py [--cases higgs twelve three wide] [--tune] [--fit] [--peers] [--repeats 20]
+
+Data is on the card before the clock starts, and points were written for the matrix units by an earlier call, as in a
+fit; a call writes the queries, sums, and brings the answer back. Times are medians, by the card's own events. Errors
+are the largest of log sums of some queries, against float64 differences by torch; "relative" is that in units of a
+tenth of the log sum where it is beyond 10. "floor" is the time that the exponentials of one gamma take a card that does
+nothing else, as measured; "matrix" the share of a third of its tf32 rate, as measured through torch, that the products
+of long rows reach.
+
+With --tune every case is run with each of a list of tile shapes. With --fit a classifier is fitted to a table of the
+shape of HIGGS and scores 100,000 rows. With --peers torch's blocked `cdist`, and KeOps where installed, take a turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+from unlabeled.engines import triton as engine
+from unlabeled.engines.triton import Tiles
+from unlabeled.engines.triton_rows import n_columns
+from unlabeled.kernels import KERNELS
+
+#: Queries whose sums are compared with float64.
+CHECKED = 64
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job, and what the project asks of itself, in milliseconds."""
+
+    n_queries: int
+    n_points: int
+    d: int
+    relative_gammas: tuple[float, ...]  # in units of one over the mean squared distance
+    target: float
+    kernel: str = "rbf"
+    own: bool = False
+
+
+CASES = {
+    "higgs": Case(100_000, 1_000_000, 26, (1.0,), 80),
+    "twelve": Case(100_000, 1_000_000, 26, tuple(2.0 ** np.arange(-3, 9)), 220),
+    "three": Case(100_000, 100_000, 3, (1.0,), 5.5),
+    "twelve-three": Case(100_000, 100_000, 3, tuple(2.0 ** np.arange(-3, 9)), np.nan),
+    "wide": Case(100_000, 400_000, 2000, (1.0,), np.nan),
+    "inverse": Case(100_000, 1_000_000, 26, (1.0,), np.nan, kernel="inverse"),
+    "own": Case(100_000, 1_000_000, 26, (1.0,), np.nan, own=True),
+}
+SHAPES = [
+    Tiles(height, width, warps, stages)
+    for height, width, warps, stages in product((64, 128, 256), (64, 128, 256), (4, 8), (2, 3, 4))
+    if 4096 <= height * width <= 32768 and height * width // warps <= 4096 and height // warps >= 16
+]
+
+
+def median_ms(call: Callable[[], object], repeats: int) -> float:
+    """The median by events, of calls after two that warm up."""
+    times = []
+    for turn in range(repeats + 2):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        if turn >= 2:
+            times.append(start.elapsed_time(end))
+    return float(np.median(times))
+
+
+def data(case: Case) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """Normal queries and points, and gammas as asked for."""
+    generator = torch.Generator("cuda").manual_seed(case.d)
+    points = torch.randn((case.n_points, case.d), generator=generator, device="cuda")
+    queries = torch.randn((case.n_queries, case.d), generator=generator, device="cuda")
+    if case.own:
+        queries = points[: case.n_queries].clone()
+    gammas = np.array(case.relative_gammas) / (2 * case.d)
+    return queries, points, 1 / gammas if case.kernel == "inverse" else gammas
+
+
+def by_differences(case: Case, queries: torch.Tensor, points: torch.Tensor, gammas: np.ndarray) -> np.ndarray:
+    """Log sums in float64 (n_gammas, n_queries)."""
+    found = []
+    for place, query in enumerate(queries.double()):
+        sq_dist = torch.cat([(some.double() - query).square().sum(dim=1) for some in points.split(1 << 16)])
+        if case.own:
+            sq_dist[place] = torch.inf
+        found.append([_log_sum(sq_dist, gamma, case.kernel) for gamma in gammas])
+    return np.array(found).T
+
+
+def _log_sum(sq_dist: torch.Tensor, gamma: float, kernel: str) -> float:
+    return torch.logsumexp(-gamma * sq_dist if kernel == "rbf" else -torch.log1p(sq_dist / gamma), dim=0).item()
+
+
+def cdist_blocks(queries: torch.Tensor, points: torch.Tensor, gamma: float) -> torch.Tensor:
+    return torch.cat([
+        torch.cdist(some, points).square_().mul_(-gamma).exp_().sum(dim=1) for some in queries.split(2000)
+    ])  # fmt: skip
+
+
+def keops(queries: torch.Tensor, points: torch.Tensor, gamma: float) -> torch.Tensor:
+    from pykeops.torch import LazyTensor  # noqa: PLC0415
+
+    sq_dist = LazyTensor(queries[:, None]).sqdist(LazyTensor(points[None]))
+    return (-gamma * sq_dist).exp().sum(dim=1)
+
+
+@triton.jit
+def _exponentials(answers, n_rounds, size: tl.constexpr):
+    values = tl.arange(0, size).to(tl.float32) * -1e-6
+    for _ in range(n_rounds):
+        values = tl.exp2(values - 1.0)
+    tl.store(answers + tl.program_id(0) * size + tl.arange(0, size), values)
+
+
+def exponentials_a_ms() -> float:
+    """How many exponentials the card takes in a millisecond."""
+    programs, size, rounds = 132 * 64, 2048, 2000
+    answers = torch.empty(programs * size, device="cuda")
+    ms = median_ms(lambda: _exponentials[(programs,)](answers, rounds, size, num_warps=4), 5)
+    return programs * size * rounds / ms
+
+
+def matrix_rate(dtype: torch.dtype) -> float:
+    """Multiplications and additions of large matrices a millisecond, float32 ones by tf32."""
+    torch.backends.cuda.matmul.allow_tf32 = True
+    a, b = (torch.randn((8192, 8192), device="cuda").to(dtype) for _ in range(2))
+    return 2 * 8192**3 / median_ms(lambda: a @ b, 10)
+
+
+def report(name: str, case: Case, args: argparse.Namespace, rates: dict[str, float]) -> None:
+    queries, points, gammas = data(case)
+    own = np.arange(case.n_queries) if case.own else None
+
+    def call(tensor: torch.Tensor = queries) -> np.ndarray:
+        of_queries = None if own is None else own[: len(tensor)]
+        return engine.log_sums(
+            tensor, points, KERNELS[case.kernel], gammas, of_queries, None, exact=False, n_jobs=None
+        )[0]
+
+    if args.tune:
+        tune(case, call)
+    answer = call()
+    ms = median_ms(call, args.repeats)
+    exact = by_differences(case, queries[:CHECKED], points, gammas)
+    errors = np.abs(answer[:, :CHECKED] - exact).max(axis=1)
+    relative = (np.abs(answer[:, :CHECKED] - exact) / np.maximum(1, np.abs(exact) / 10)).max()
+    pairs = case.n_queries * case.n_points
+    words = [f"{name:12} {case.n_queries:>7} x {case.n_points:>7} d={case.d:<4} gammas={len(gammas):<2} {ms:9.2f} ms"]
+    words += [f"target {case.target:g}", f"error {errors.max():.1e} (relative {relative:.1e})"]
+    words += [f"floor {pairs / rates['exp']:.1f} ms", f"matrix {2 * pairs * case.d / ms / rates['tf32x3']:.0%}"]
+    if args.peers and case.d <= 100 and case.kernel == "rbf" and not case.own and len(gammas) == 1:
+        slow = median_ms(lambda: cdist_blocks(queries, points, gammas[0]), 3)
+        words.append(f"torch cdist {slow:.0f} ms = {slow / ms:.1f} x")
+        if importlib.util.find_spec("pykeops"):
+            slow = median_ms(lambda: keops(queries, points, gammas[0]), 3)
+            words.append(f"KeOps {slow:.0f} ms = {slow / ms:.1f} x")
+    print(", ".join(words), flush=True)
+    if len(gammas) > 1:
+        print("  errors by gamma:", " ".join(f"{error:.1e}" for error in errors), flush=True)
+
+
+def tune(case: Case, call: Callable[[], object]) -> None:
+    """The same call with other tiles; the fastest is kept for what follows."""
+    columns, block = n_columns(case.d)
+    found = {}
+    for shape in SHAPES:
+        engine.TILES[block, columns == block] = shape
+        try:
+            found[shape] = median_ms(call, 3)
+        except Exception as error:  # noqa: BLE001  a shape that does not fit the card
+            print(f"  {shape}: {type(error).__name__}", flush=True)
+    for shape, ms in sorted(found.items(), key=lambda item: item[1])[:6]:
+        print(f"  {ms:9.2f} ms {shape}", flush=True)
+    engine.TILES[block, columns == block] = min(found, key=found.__getitem__)
+
+
+def fit_and_score() -> None:
+    """A default classifier of a million unlabeled rows and ten thousand positives, and 100,000 scores."""
+    from unlabeled import WMMDClassifier  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    unlabeled = rng.standard_normal((1_000_000, 26), dtype=np.float32)
+    unlabeled[:400_000] += 0.4
+    positive = rng.standard_normal((10_000, 26), dtype=np.float32) + np.float32(0.4)
+    rows, labels = np.vstack([positive, unlabeled]), np.repeat([1, 0], [10_000, 1_000_000])
+    for turn in ("first", "again"):
+        model, start = WMMDClassifier(engine="triton", random_state=0, verbose=turn == "again"), time.perf_counter()
+        model.fit(rows, labels)
+        fitted = time.perf_counter()
+        model.predict(unlabeled[:100_000])
+        end = time.perf_counter()
+        print(f"fit {turn}: {fitted - start:.2f} s, 100,000 predictions {end - fitted:.2f} s, prior {model.prior_:.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--repeats", type=int, default=20)
+    for option in ("tune", "fit", "peers"):
+        parser.add_argument(f"--{option}", action="store_true")
+    args = parser.parse_args()
+    reason = engine.unusable()
+    if reason is not None or engine.INTERPRETED:
+        raise SystemExit(f"No card to measure: {reason or 'TRITON_INTERPRET=1 is set'}.")
+    rates = {"exp": exponentials_a_ms(), "tf32x3": matrix_rate(torch.float32) / 3, "fp16": matrix_rate(torch.float16)}
+    print(
+        f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, "
+        f"{os.cpu_count()} cores"
+    )
+    print(
+        f"measured: {rates['exp'] / 1e9:.2f} T exponentials/s, tf32x3 {rates['tf32x3'] / 1e9:.0f} TFLOP/s, fp16 "
+        f"{rates['fp16'] / 1e9:.0f} TFLOP/s"
+    )
+    for name in args.cases:
+        report(name, CASES[name], args, rates)
+    if args.fit:
+        fit_and_score()
+
+
+if __name__ == "__main__":
+    main()

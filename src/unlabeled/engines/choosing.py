@@ -1,0 +1,159 @@
+"""Which engine a job goes to, and why.
+
+An engine says itself whether a job suits it: ``unsuited(kernel, n_queries, n_points, n_features, exact=...)`` in its
+module answers the reason why not, or None; an engine without that function takes any job. ``"auto"`` takes the first of
+`ENGINES` that is installed and suited. Asking a module means loading it, so an engine whose libraries are slow to load
+names the least number of pairs that is worth it, unless they are loaded already.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from unlabeled.kernels import Kernel, as_kernel
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where an engine lives, and what it needs.
+
+    ``least_pairs``: jobs of fewer pairs are not worth loading ``package`` for. ``driver``: a library of the system
+    without which there is no use in looking.
+    """
+
+    module: str
+    package: str
+    install: str
+    least_pairs: float = 0.0
+    driver: str | None = None
+
+
+#: In the order in which "auto" asks them.
+ENGINES: dict[str, Engine] = {
+    "triton": Engine(
+        "unlabeled.engines.triton",
+        package="torch",
+        install="pip install 'unlabeled[gpu]'",
+        least_pairs=1e9,
+        driver="nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1",
+    ),
+    "numba": Engine("unlabeled.engines.numba", package="numba", install="pip install numba"),
+    "reference": Engine("unlabeled.engines.reference", package="numpy", install="pip install numpy"),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, and why it is the one."""
+
+    name: str
+    reason: str
+
+
+def choose_engine(
+    engine: str = "auto",
+    *,
+    kernel: str | Kernel = "rbf",
+    n_queries: int = 0,
+    n_points: int = 0,
+    n_features: int = 1,
+    exact: bool = False,
+) -> Choice:
+    """The engine that ``engine`` stands for in a job of this shape, and why.
+
+    Parameters
+    ----------
+    engine : str
+        ``"auto"``, or the name of an engine, which is then taken whatever the job.
+    kernel : {"rbf", "inverse"} or a kernel
+    n_queries, n_points, n_features : int
+        The shape of the job; without it, a small one.
+    exact : bool
+        Whether float64 is asked for.
+
+    Examples
+    --------
+    >>> from unlabeled.engines import choose_engine
+    >>> choose_engine("reference", n_queries=1000, n_points=1000, n_features=3)
+    Choice(name='reference', reason='asked for')
+    """
+    if not isinstance(engine, str) or engine not in {"auto", *ENGINES}:
+        raise ValueError(f"engine={engine!r} is not known; use 'auto' or one of {sorted(ENGINES)}.")
+    if engine != "auto":
+        return Choice(engine, "asked for")
+    passed_over: list[str] = []
+    for name in ENGINES:
+        reason = _unsuited(name, as_kernel(kernel), n_queries, n_points, n_features, exact=exact)
+        if reason is None:
+            return Choice(name, "; ".join([*passed_over, f"{name} is the first that can do the job"]))
+        passed_over.append(f"not {name}: {reason}")
+    raise ImportError("No engine can be used: " + "; ".join(passed_over) + ".")
+
+
+def select_engine(
+    engine: str = "auto",
+    *,
+    kernel: str | Kernel = "rbf",
+    n_queries: int = 0,
+    n_points: int = 0,
+    n_features: int = 1,
+    exact: bool = False,
+) -> str:
+    """Name the engine that ``engine`` stands for; `choose_engine` says why as well.
+
+    Examples
+    --------
+    >>> from unlabeled.engines import select_engine
+    >>> select_engine("auto", n_queries=1000, n_points=1000, n_features=30)
+    'numba'
+    """
+    shape = {"n_queries": n_queries, "n_points": n_points, "n_features": n_features}
+    return choose_engine(engine, kernel=kernel, **shape, exact=exact).name
+
+
+def _unsuited(name: str, kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, exact: bool) -> str | None:
+    """Why a job should not go to an engine, as far as can be told without loading more than it is worth."""
+    entry = ENGINES[name]
+    if not _is_installed(entry.package):
+        return f"{entry.package} is not installed ({entry.install})"
+    if n_queries * n_points < entry.least_pairs and entry.package not in sys.modules:
+        return f"{n_queries * n_points:.3g} pairs are too few to load {entry.package} for"
+    if entry.driver is not None and not has_driver(entry.driver):
+        return f"there is no driver here ({entry.driver} cannot be loaded)"
+    try:
+        module = load(name)
+    except (ImportError, OSError, RuntimeError) as error:  # libraries for a card that is not there fail in many ways
+        return f"it could not be loaded ({error})"
+    unsuited = getattr(module, "unsuited", None)
+    return None if unsuited is None else unsuited(kernel, n_queries, n_points, n_features, exact=exact)
+
+
+@cache
+def _is_installed(package: str) -> bool:
+    return find_spec(package) is not None
+
+
+@cache
+def has_driver(library: str) -> bool:
+    """Whether a library of the system can be loaded."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def load(name: str) -> ModuleType:
+    """The module of an engine."""
+    entry = ENGINES[name]
+    try:
+        return import_module(entry.module)
+    except ModuleNotFoundError as error:
+        needs = entry.package if error.name is None or error.name.startswith("unlabeled") else error.name
+        raise ImportError(f"engine={name!r} needs {needs}: {entry.install}, or use engine='auto'.") from error

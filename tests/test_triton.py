@@ -1,0 +1,299 @@
+"""The GPU engine: small jobs in Triton's interpreter, the same larger on a card (`pytest -m cuda`)."""
+
+import gc
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from unlabeled import WMMDClassifier
+from unlabeled.engines import checked_log_kernel_sums, choose_engine, choosing, log_kernel_sums, select_engine
+from unlabeled.engines.kept import Kept
+from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+#: Queries and points of the interpreter and of a card, and queries that are compared with the definition.
+SMALL, LARGE = (300, 600), (20_000, 50_000)
+SIZES = [pytest.param(SMALL, id="small"), pytest.param(LARGE, id="large", marks=pytest.mark.cuda)]
+CHECKED = slice(0, 60)
+
+
+@pytest.fixture
+def products(triton_engine, monkeypatch, request):
+    """The engine, made to use its half-precision products for jobs of any size."""
+    if request.node.get_closest_marker("cuda") and triton_engine.INTERPRETED:
+        pytest.skip("no CUDA card here")
+    monkeypatch.setattr(triton_engine, "EXACT_PAIRS", 0)
+    return triton_engine
+
+
+def error(queries, points, kernel, gammas, own=None, log_weights=None):
+    """Largest error, in units of what is allowed: 1e-5, or 1e-6 of the log sum where that is more."""
+    options = {"engine": "triton", "own": own, "log_weights": log_weights}
+    fast = log_kernel_sums(queries, points, kernel, gammas, **options)[..., CHECKED]
+    options = {"engine": "reference", "own": None if own is None else own[CHECKED], "log_weights": log_weights}
+    exact = log_kernel_sums(queries[CHECKED], points, kernel, gammas, **options)
+    assert not np.isnan(fast).any()
+    both_empty = np.isneginf(fast) & np.isneginf(exact)
+    off = np.where(both_empty, 0, fast - np.where(both_empty, 0, exact))
+    return np.abs(off / np.maximum(1e-5, 1e-6 * np.abs(exact))).max()
+
+
+def of_median(relative, d, kernel):
+    """Gammas in units of the usual squared distance of standard normal rows."""
+    return np.asarray(KERNELS[kernel].sharpness(np.asarray(relative) / (2 * d)))
+
+
+# --- products of half-precision numbers ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("d", [1, 3, 26, 130])
+@pytest.mark.usefixtures("products")
+def test_a_ladder_is_right_at_both_ends(size, d, rng):
+    queries, points = (rng.standard_normal((n, d)) for n in size)
+    assert error(queries, points, "rbf", of_median(2.0 ** np.arange(-3, 9), d, "rbf")) <= 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("gammas", [PAPER_GAMMAS, (20.0, 0.01, 5.0, 0.02, 10.0, 5.0, 0.3)])
+@pytest.mark.usefixtures("products")
+def test_gammas_in_any_order(kernel, size, gammas, rng):
+    queries, points = (rng.standard_normal((n, 5)) for n in size)
+    assert error(queries, points, kernel, of_median(gammas, 5, kernel)) <= 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.usefixtures("products")
+def test_own_pairs_and_weights(kernel, size, rng):
+    points = rng.standard_normal((size[1], 4))
+    own = rng.permutation(size[1])[: size[0]]
+    log_weights = rng.uniform(-3, 1, (3, size[1]))
+    log_weights[1, ::3] = -np.inf
+    gammas = of_median([0.5, 1.0, 300.0], 4, kernel)
+    assert error(points[own], points, kernel, gammas, own, log_weights) <= 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_many_weightings_take_several_passes(products, size, rng):
+    queries, points = (rng.standard_normal((n, 2)) for n in size)
+    log_weights = rng.uniform(-2, 0, (products.MOST_SUMS + 2, size[1]))
+    assert error(queries, points, "rbf", [0.3], None, log_weights) <= 1
+    assert error(queries, points, "rbf", [0.3, 0.6, 5.0], None, log_weights[:4]) <= 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("scale", "offset"), [(1e-3, 0.0), (1.0, 1e4), (1e4, 0.0), (1e150, 0.0)])
+@pytest.mark.usefixtures("products")
+def test_units_and_origin_do_not_matter(kernel, size, scale, offset, rng):
+    queries, points = (scale * rng.standard_normal((n, 3)) + offset for n in size)
+    gammas = of_median([0.5, 4.0], 3, kernel) * (scale**-2 if kernel == "rbf" else scale**2)
+    assert error(queries, points, kernel, gammas) <= 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.usefixtures("products")
+def test_far_queries_and_far_points(kernel, size, rng):
+    """One point far from all others decides the units; queries far from all are decided by the nearest."""
+    queries, points = (rng.standard_normal((n, 3)) for n in size)
+    points[0], queries[:5] = 1e3, 100 * rng.standard_normal((5, 3))
+    queries[5] = points[1]
+    assert error(queries, points, kernel, of_median([0.1, 1.0, 50.0], 3, kernel)) <= 1
+
+
+def test_a_query_much_nearer_than_the_scouts(products, rng, monkeypatch):
+    """Exponents are relative to the nearest of some points; a far nearer one overflows, and is seen."""
+    monkeypatch.setattr(products, "SCOUTED", 2)
+    points = rng.standard_normal((SMALL[1], 8))
+    queries = points[1:200] + 1e-3
+    assert error(queries, points, "rbf", of_median([300.0], 8, "rbf")) <= 1
+
+
+@pytest.mark.usefixtures("products")
+def test_nothing_but_the_own_point():
+    answer = log_kernel_sums(np.ones((1, 2)), np.ones((1, 2)), "rbf", [1.0, 2.0], own=[0], engine="triton")
+    assert np.isneginf(answer).all()
+
+
+@pytest.mark.usefixtures("products")
+def test_exact_is_float64(kernel, rng):
+    queries, points = (rng.standard_normal((n, 3)) for n in SMALL)
+    fast, exact = (
+        log_kernel_sums(queries, points, kernel, [0.3, 70.0], engine=engine, exact=True)
+        for engine in ("triton", "reference")
+    )
+    np.testing.assert_allclose(fast, exact, rtol=0, atol=1e-12)
+
+
+def test_points_in_blocks(products, kernel, rng, monkeypatch):
+    """As for points that do not fit on the device."""
+    points, own = rng.standard_normal((SMALL[1], 3)), np.arange(SMALL[0])
+    log_weights = rng.uniform(-1, 1, (2, SMALL[1]))
+    arguments = points[: SMALL[0]], points, kernel, [0.2, 3.0]
+    options = {"own": own, "log_weights": log_weights, "engine": "triton"}
+    whole = log_kernel_sums(*arguments, **options)
+    monkeypatch.setattr(products, "_block_size", lambda *_: 170)
+    np.testing.assert_allclose(log_kernel_sums(*arguments, **options), whole, rtol=0, atol=1e-5)
+
+
+def test_a_kernel_without_loops_is_refused(products):
+    stranger = SimpleNamespace(name="laplace", log=RBF().log, sharpness=RBF().sharpness)
+    with pytest.raises(ValueError, match=r"no loops for the kernel 'laplace', only for \['inverse', 'rbf'\]"):
+        products.log_sums(np.ones((2, 1)), np.ones((2, 1)), stranger, np.ones(1), None, None, exact=False, n_jobs=1)
+    assert set(products.LOOPS) == set(KERNELS)
+
+
+# --- what is kept ---
+
+
+def test_what_was_made_of_an_array_goes_with_it():
+    kept, array = Kept(lambda array, factor: array * factor, most=2), np.ones((3, 2))
+    first = kept.of(array, 2)
+    assert kept.of(array, 2) is first
+    assert kept.of(array[:], 2) is not first
+    array[1] = 5  # against the rules, and seen
+    assert kept.of(array, 2)[1, 0] == 10
+    for factor in range(4):
+        kept.of(array, factor)
+    assert len(kept) == 2
+    del array
+    gc.collect()
+    assert len(kept) == 0
+
+
+def test_points_are_sent_once(triton_engine, rng, monkeypatch):
+    sent, points = [], rng.standard_normal((50, 2))
+    plain = triton_engine.as_tensor
+    monkeypatch.setattr(triton_engine, "as_tensor", lambda rows, device: sent.append(rows) or plain(rows, device))
+    options = {"exact": False, "n_jobs": None}
+    for _ in range(3):
+        checked_log_kernel_sums(points[:9], points, RBF(), np.ones(1), None, None, "triton", **options)
+    assert sum(rows is points for rows in sent) == 1
+    log_kernel_sums(points[:9], points, "rbf", 1.0, engine="triton")  # a caller may change these at any time
+    points[:] = 0
+    answer = log_kernel_sums(points[:9], points, "rbf", 1.0, engine="triton")
+    np.testing.assert_allclose(answer, np.log(50))
+
+
+# --- tensors on a card ---
+
+
+@pytest.fixture
+def on_card(triton_engine):
+    """Makes tensors that count as on a card: in the interpreter those of the processor do."""
+    if not triton_engine.INTERPRETED:
+        return lambda array: torch.as_tensor(array, device="cuda")
+
+    class Tensor(torch.Tensor):
+        is_cuda = True
+
+    return lambda array: torch.as_tensor(array).as_subclass(Tensor)
+
+
+def test_a_tensor_is_answered_by_a_tensor(on_card, kernel, rng):
+    queries, points = rng.standard_normal((20, 3)), rng.standard_normal((40, 3))
+    own, log_weights = np.arange(20), np.full(40, 0.7)
+    expected = log_kernel_sums(queries, points, kernel, [0.5], own=own, log_weights=log_weights)
+    answer = log_kernel_sums(on_card(queries), on_card(points), kernel, [0.5], own=own, log_weights=log_weights)
+    assert isinstance(answer, torch.Tensor)
+    np.testing.assert_allclose(answer.cpu().numpy(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"engine": "numba"}, "data is on a card"),
+        ({"queries": np.array([[np.nan, 0.0]])}, "NaN"),
+        ({"queries": np.zeros(2)}, "2D"),
+        ({"queries": np.zeros((1, 2)) + 1j}, "[Cc]omplex"),
+    ],
+)
+def test_bad_tensors(on_card, change, message):
+    arguments = {"queries": np.zeros((1, 2)), **change}
+    arguments["queries"] = on_card(arguments["queries"])
+    with pytest.raises(ValueError, match=message):
+        log_kernel_sums(points=np.zeros((3, 2)), kernel="rbf", gammas=1.0, **arguments)
+
+
+def test_a_classifier_answers_tensors(on_card, rng):
+    rows, labels = rng.standard_normal((80, 2)) + np.repeat([[1.0], [0.0]], 40, axis=0), np.repeat([1, 0], 40)
+    model = WMMDClassifier(0.5, gamma=0.5, smoothing=0).fit(rows, labels)
+    again = WMMDClassifier(0.5, gamma=0.5, smoothing=0).fit(on_card(rows), on_card(labels))
+    scores = again.score_samples(on_card(rows))
+    assert isinstance(scores, torch.Tensor)
+    np.testing.assert_allclose(scores.cpu().numpy(), model.score_samples(rows), atol=1e-10)
+    np.testing.assert_array_equal(model.predict(on_card(rows)), model.predict(rows))
+    np.testing.assert_allclose(model.predict_proba(on_card(rows)), model.predict_proba(rows), atol=1e-10)
+    with pytest.raises(ValueError, match="has 1 features, but WMMDClassifier is expecting 2"):
+        model.score_samples(on_card(rows[:, :1]))
+
+
+# --- choosing ---
+
+LARGE_JOB = {"n_queries": 100_000, "n_points": 100_000, "n_features": 3}
+
+
+def test_a_large_job_goes_to_a_card(triton_engine, monkeypatch):
+    monkeypatch.setattr(choosing, "has_driver", lambda _: True)
+    monkeypatch.setattr(triton_engine, "INTERPRETED", False)
+    monkeypatch.setattr(triton_engine, "unusable", lambda: None)
+    assert select_engine(**LARGE_JOB) == "triton"
+    assert "no faster on a card" in choose_engine(n_queries=10, n_points=10).reason
+    monkeypatch.setattr(triton_engine, "unusable", lambda: "the card is old")
+    choice = choose_engine(**LARGE_JOB)
+    assert choice.name != "triton"
+    assert "not triton: the card is old" in choice.reason
+
+
+@pytest.mark.usefixtures("triton_engine")
+def test_reasons_without_a_card(monkeypatch):
+    monkeypatch.setattr(choosing, "has_driver", lambda _: False)
+    assert "no driver" in choose_engine(**LARGE_JOB).reason
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, "torch")
+        assert "too few to load torch" in choose_engine(n_queries=1000, n_points=1000).reason
+    monkeypatch.setattr(choosing, "_is_installed", lambda package: package != "torch")
+    assert "unlabeled[gpu]" in choose_engine(**LARGE_JOB).reason
+    monkeypatch.undo()
+    monkeypatch.setattr(choosing, "has_driver", lambda _: True)
+    monkeypatch.setitem(sys.modules, "unlabeled.engines.triton", None)
+    assert "could not be loaded" in choose_engine(**LARGE_JOB).reason
+
+
+def test_without_a_card_the_message_says_what_to_do(triton_engine, monkeypatch):
+    monkeypatch.setattr(triton_engine, "INTERPRETED", False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RuntimeError, match=r"nvidia-smi.*engine='auto'"):
+        log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="triton")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Old Card")
+    with pytest.raises(RuntimeError, match=r"Old Card.*8\.0"):
+        log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="triton")
+
+
+def test_a_fitted_classifier_says_why(rng):
+    rows, labels = rng.standard_normal((60, 2)), np.repeat([1, 0], 30)
+    model = WMMDClassifier(0.5, engine="reference").fit(rows, labels)
+    assert (model.engine_, model.engine_reason_) == ("reference", "asked for")
+    model = WMMDClassifier(0.5).fit(rows, labels)
+    assert model.engine_ == "numba"
+    assert "not triton" in model.engine_reason_
+
+
+@pytest.mark.cuda
+@pytest.mark.usefixtures("products")
+def test_a_fit_on_a_card(rng):
+    """The same scores as on the processor."""
+    rows, labels = rng.standard_normal((20_000, 5)), np.repeat([1, 0], [2_000, 18_000])
+    rows[labels == 1] += 0.7
+    on_card, on_processor = (
+        WMMDClassifier(engine=name, random_state=0).fit(rows, labels) for name in ("triton", "numba")
+    )
+    assert on_card.engine_ == "triton"
+    scores = [model.score_samples(rows[:5000]) for model in (on_card, on_processor)]
+    np.testing.assert_allclose(*scores, atol=1e-3)
+    assert on_card.prior_ == pytest.approx(on_processor.prior_, abs=1e-3)
