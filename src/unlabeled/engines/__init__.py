@@ -3,10 +3,11 @@
 Every engine is a module with one function ``log_sums``, whose weights and answers have a leading axis of weightings.
 `log_kernel_sums` checks its input once, takes care of what
 is the same for all of them (weights of zero, what is left of a point's weight when one unit of it is taken out), and
-hands the loop to the engine asked for. ``engine="auto"`` takes the first usable entry of `ENGINES`:
+hands the loop to the engine asked for. ``engine="auto"`` takes for each job the first of these that can do it:
 
-1. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
-2. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
+1. ``tree``: for at most 4 features and many rows, expansions and near points instead of all pairs (RBF).
+2. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
+3. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
 
 `select_engine` answers what ``"auto"`` would take.
 """
@@ -44,6 +45,7 @@ class Engine:
 
 ENGINES: dict[str, Engine] = {
     "numba": Engine("unlabeled.engines.numba", package="numba", install="pip install numba"),
+    "tree": Engine("unlabeled.engines.tree", package="numba", install="pip install numba"),
     "reference": Engine("unlabeled.engines.reference", package="numpy", install="pip install numpy"),
 }
 
@@ -55,6 +57,15 @@ def select_engine(engine: str = "auto") -> str:
     if not isinstance(engine, str) or engine not in ENGINES:
         raise ValueError(f"engine={engine!r} is not known; use 'auto' or one of {sorted(ENGINES)}.")
     return engine
+
+
+def _engine_of_job(engine: str, kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, exact: bool) -> str:
+    """The engine for a job: ``"auto"`` takes trees where they may pay."""
+    name = select_engine(engine)
+    if engine == "auto" and name == "numba":
+        unsuited = _load("tree").unsuited(kernel, n_queries, n_points, n_features, exact=exact)
+        return name if unsuited else "tree"
+    return name
 
 
 def _load(engine: str) -> ModuleType:
@@ -95,7 +106,7 @@ def log_kernel_sums(
     log_weights : array of shape (n_points,) or (n_weightings, n_points), optional
         Log of each point's weight; ``-inf`` leaves the point out. Several weightings of the same points cost little
         more than one: they share the kernels.
-    engine : {"auto", "numba", "reference"}
+    engine : {"auto", "tree", "numba", "reference"}
         How the sum is computed, never what it is.
     exact : bool, default=False
         Use float64 throughout. Otherwise jobs over a million pairs may use float32 where it moves the log sum by about
@@ -134,7 +145,7 @@ def checked_log_kernel_sums(
         raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
-    module = _load(select_engine(engine))
+    module = _load(_engine_of_job(engine, kernel, len(queries), *points.shape, exact=exact))
     several = None if log_weights is None else np.atleast_2d(log_weights)
     sums = _sums_of_weightings(module, queries, points, kernel, gammas, several, own, exact=exact, n_jobs=n_jobs)
     return sums if log_weights is not None and log_weights.ndim == 2 else sums[0]
