@@ -125,7 +125,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
                 inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
         seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
         self.estimators_, learned = cross_fit(inner, seen, check_n_folds(self.n_folds))
-        how: dict[str, Any] = {"engine": self.engine_, "n_jobs": self.n_jobs}
+        how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
         with stage("ratio of the learned score"):
             self.ratio_ = ScoreRatio.fit(learned, **how)
             scores = self._out_of_fold(learned, pu.labelled_share)

@@ -456,7 +456,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         return mean
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
-        return Kernels(self.kernel, as_gammas(gammas), self.engine_, self.n_jobs)
+        return Kernels(self.kernel, as_gammas(gammas), self.engine, self.n_jobs)
 
 
 @dataclass(frozen=True)

@@ -36,14 +36,16 @@ TOLERANCE, EXPANSION_SHARE = 1e-6, 0.7
 MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 20_000_000, 1000
 #: Features for which there are expansions.
 EXPANDED_FEATURES = 3
-#: Largest spread of the logs of weights: where it is larger, the nearest points do not decide.
-LARGEST_SPREAD = 10.0
+#: Share of queries that may be too faint for leaves, as they are where weights are very uneven.
+MOST_FAINT = 0.1
 #: Costs in nanoseconds, of which only the ratios matter: a pair of all pairs, for one gamma and for each of a grid; a
 #: near pair, and a query among leaves.
 BRUTE_PAIR, BRUTE_PAIR_OF_GRID, NEAR_PAIR, NEAR_QUERY = 0.6, 0.45, 1.7, 700.0
 #: A coefficient of a point or query in a cell, a multiplication between cells, a row to be sorted into cells or into a
 #: tree; all there is to do once.
 COEFFICIENT, BETWEEN_CELLS, ROW_IN_CELL, ROW_IN_TREE, ONCE = 0.25, 0.2, 250.0, 600.0, 6e6
+#: What another weighting adds to a pair of all pairs.
+MORE_WEIGHTS = 0.3
 #: Groups of queries that are tried to see how many points are near, and rows to see how many cells are taken.
 SCOUTS, ROWS_TO_COUNT = 8, 4096
 #: Shares of the points at both ends of each feature that may stay out of a grid, if it would have too many cells.
@@ -82,19 +84,12 @@ def log_sums(
         some = queries[rows], points, kernel, gammas, own_here, log_weights
         return brute.log_sums(*some, exact=exact, n_jobs=n_jobs)
 
-    if unsuited(kernel, len(queries), *points.shape, exact=exact) or _uneven(log_weights):
+    if unsuited(kernel, len(queries), *points.shape, exact=exact):
         return by_brute_force(slice(None), gammas)
     job = Job.of(queries, points, own, log_weights, n_threads(n_jobs))
     sums = job.log_sums(gammas)
     _fill_rest(sums, gammas, by_brute_force)
     return sums
-
-
-def _uneven(log_weights: FloatArray | None) -> bool:
-    if log_weights is None:
-        return False
-    finite = log_weights[np.isfinite(log_weights)]
-    return bool(finite.max() - finite.min() > LARGEST_SPREAD)
 
 
 def _fill_rest(
@@ -164,6 +159,7 @@ class Job:
         """Log sums (n_weightings, n_gammas, n_queries), not a number where brute force is cheaper or needed."""
         sums = np.full((len(self.log_tops), len(gammas), len(self.queries)), np.nan)
         brute_pair = BRUTE_PAIR if len(gammas) < 3 else BRUTE_PAIR_OF_GRID
+        brute_pair *= 1 + MORE_WEIGHTS * (len(self.log_tops) - 1)
         plans = [self.plan(float(gamma), brute_pair * len(self.points) * len(self.queries)) for gamma in gammas]
         by_leaves = np.flatnonzero([plan.way == "leaves" for plan in plans])
         if len(by_leaves):
@@ -194,7 +190,8 @@ class Job:
         share = len(self.queries) / len(scouts)
         most_pairs = int((most - least) / NEAR_PAIR / share)
         n_pairs = self._add_near(gamma, self.leaves, scouts, tops, sums, most_pairs)
-        return math.inf if n_pairs > most_pairs else NEAR_PAIR * n_pairs * share + least
+        faint = (sums <= 2.0**-leaves.FAINT).any(axis=(0, 1)).mean()
+        return math.inf if n_pairs > most_pairs or faint > MOST_FAINT else NEAR_PAIR * n_pairs * share + least
 
     def _by_leaves(self, gammas: FloatArray, rows: np.ndarray) -> FloatArray:
         """Log sums of some queries (n_weightings, n_gammas, n_rows), not a number where they are too faint."""
