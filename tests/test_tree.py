@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unlabeled import engines
 from unlabeled.engines import cells, leaves, log_kernel_sums, tree
 from unlabeled.kernels import RBF, Inverse
 
@@ -198,3 +199,13 @@ def test_what_it_is_not_for(change, reason):
     job = {"kernel": RBF(), "n_queries": 20_000, "n_points": 20_000, "n_features": 3, "exact": False}
     assert tree.unsuited(**job) is None
     assert reason in tree.unsuited(**{**job, **change})
+
+
+def test_auto_takes_trees_where_they_may_pay():
+    def engine_of(engine, n_queries, n_features):
+        return engines._engine_of_job(engine, RBF(), n_queries, 20_000, n_features, exact=False)
+
+    assert engine_of("auto", 20_000, 2) == "tree"
+    assert engine_of("auto", 20_000, 5) == "numba"
+    assert engine_of("auto", 10, 2) == "numba"
+    assert engine_of("numba", 20_000, 2) == "numba"
