@@ -36,7 +36,7 @@ def mixture(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def skin(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Colours of skin_nonskin in standard units, copies moved within a step of the colour; a fourth feature is shuffled."""
+    """Colours of skin_nonskin in standard units, copies moved within a step; a fourth feature is shuffled."""
     colours = load_libsvm("skin_nonskin").data
     rows = colours[rng.integers(0, len(colours), n)] + rng.uniform(-0.5, 0.5, (n, 3))
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
