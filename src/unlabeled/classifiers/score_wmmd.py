@@ -50,7 +50,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         rows only, in any order.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
-    engine : {"auto", "triton", "numba", "reference"}, default="auto"
+    engine : {"auto", "triton", "tree", "numba", "reference"}, default="auto"
         How the kernel sums of the ratio are computed.
     random_state : int, RandomState or None, default=0
         For the default estimator.

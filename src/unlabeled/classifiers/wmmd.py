@@ -106,7 +106,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         Case-control: the unlabeled rows are a sample of the population (the paper's two samples). Single-sample: one
         sample of the population, some of whose positives are labelled; labelled and unlabeled rows together are
         the population.
-    engine : {"auto", "triton", "numba", "reference"}, default="auto"
+    engine : {"auto", "triton", "tree", "numba", "reference"}, default="auto"
         How the kernel sums are computed, never what they are.
     max_evaluations : int or None, default=10000
         The most rows of each sample, chosen at random, that are given honest scores and pass probabilities on. All

@@ -6,8 +6,9 @@ of a point's weight when one unit of it is taken out), and hands the loop to the
 takes, for each job, the first entry of `ENGINES` that can do it:
 
 1. ``triton``: one fused kernel on a CUDA card, for jobs that are worth the way there.
-2. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
-3. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
+2. ``tree``: for at most 4 features and many rows, expansions and near points instead of all pairs (RBF).
+3. ``numba``: compiled for this processor, float32 tiles where that is exact enough and float64 elsewhere, all cores.
+4. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
 
 `select_engine` answers what ``"auto"`` would take, and `choose_engine` why (`unlabeled.engines.choosing`).
 
@@ -66,7 +67,7 @@ def log_kernel_sums(
     log_weights : array of shape (n_points,) or (n_weightings, n_points), optional
         Log of each point's weight; ``-inf`` leaves the point out. Several weightings of the same points cost little
         more than one: they share the kernels.
-    engine : {"auto", "triton", "numba", "reference"}
+    engine : {"auto", "triton", "tree", "numba", "reference"}
         How the sum is computed, never what it is.
     exact : bool, default=False
         Use float64 throughout. Otherwise jobs over a million pairs may use float32 where it moves the log sum by about

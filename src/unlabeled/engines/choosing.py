@@ -43,6 +43,7 @@ ENGINES: dict[str, Engine] = {
         least_pairs=1e9,
         driver="nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1",
     ),
+    "tree": Engine("unlabeled.engines.tree", package="numba", install="pip install numba"),
     "numba": Engine("unlabeled.engines.numba", package="numba", install="pip install numba"),
     "reference": Engine("unlabeled.engines.reference", package="numpy", install="pip install numpy"),
 }

@@ -6,7 +6,8 @@ so the loops are given to it as intermediate code, in vectors of two registers e
 LLVM's choice, so they run on any processor. Lengths of rows are multiples of `lanes`, and arrays are contiguous:
 nothing is checked.
 
-numba keeps compiled loops by the date of the file they are in, `unlabeled.engines.tiles`: touch it after a change here.
+numba keeps compiled loops by the date of the file they are in (`tiles`, `leaves`, `cells`): touch these after a change
+here.
 
 Shapes are chosen so that sums stay in registers: `ROWS` queries by two registers of points are twelve of the sixteen
 registers of a processor with AVX2, and 24 of the 32 of one with AVX-512.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,14 @@ _FLOATS = {
     ),
     types.float64: _Float(ir.DoubleType(), _I64, 52, -1022, _exp2_coefficients(12)),
 }
+
+
+class _Wide(_Float):
+    """A type in vectors of as many numbers as there are float32 in one: to be rounded to these."""
+
+    @property
+    def vector(self) -> Any:
+        return ir.VectorType(self.element, _BYTES // 4)
 
 
 class _Code:
@@ -379,3 +388,89 @@ def dot(typing_context: Any, row: Any, other: Any) -> Any:  # noqa: ARG001
         return code.over_lanes(builder.fadd, found)
 
     return row.dtype(row, other), generate
+
+
+def _near(n_squares: int) -> Any:
+    @intrinsic
+    def near(typing_context: Any, query: Any, block: Any, scale: Any, top: Any, rows: Any) -> Any:  # noqa: ARG001
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            code, wide = _Code(context, builder, types.float32), _Code(context, builder, types.float64)
+            wide.float = _Wide(*(getattr(wide.float, field.name) for field in fields(_Float)))
+            of_query, of_block, of_rows = (code.array(signature.args[i], arguments[i]) for i in (0, 1, 4))
+            z, x, target = wide.pointer(of_query), wide.pointer(of_block), code.pointer(of_rows)
+            n_features, width = code.size(of_query), code.size(of_block, axis=1)
+            scales, tops = wide.splat(builder.fneg(arguments[2])), wide.splat(arguments[3])
+
+            def add_feature(j: Any, k: Any, sq_dist: Any) -> Sequence[Any]:
+                points = wide.load(x, builder.add(builder.mul(k, width), j))
+                difference = builder.fsub(points, wide.splat(builder.load(builder.gep(z, [k]))))
+                return [wide.multiply_add(difference, difference, sq_dist)]
+
+            def sums_at(j: Any, so_far: Sequence[Any]) -> Sequence[Any]:
+                zeros = [wide.float.all(0.0)]
+                (sq_dist,) = wide.loop(n_features, 1, zeros, lambda k, sums: add_feature(j, k, sums[0]))
+                exponents = builder.fptrunc(wide.multiply_add(sq_dist, scales, tops), code.float.vector)
+                least = code.float.all(code.float.least)
+                powers = [code.exp2(code.larger(exponents, least), code.float.all(1.0))]
+                root = code.larger(powers[0], code.float.all(2.0 ** int(code.float.least / 2**n_squares)))
+                for _ in range(n_squares):
+                    root = builder.fmul(root, root)
+                    powers.append(root)
+                for row, power in enumerate(powers):
+                    code.store(power, target, builder.add(j, builder.mul(width, code.index(row))))
+                return list(map(builder.fadd, so_far, powers))
+
+            start = [code.float.all(0.0)] * (n_squares + 1)
+            found = code.loop(width, code.float.vector.count, start, sums_at)
+            sums = [code.over_lanes(builder.fadd, vector) for vector in found]
+            return context.make_tuple(builder, signature.return_type, sums)
+
+        several: Any = types.UniTuple(types.float32, n_squares + 1)  # type: ignore[no-untyped-call]
+        return several(query, block, scale, top, rows), generate
+
+    return near
+
+
+#: For a query z (n_features,) and a block of points x (n_features, width) in float64: fill rows (LADDER, width) of
+#: float32 with k = 2^(top - scale |z - x|^2), or with it and its powers k^2 and k^4, and answer the sum of each row.
+#: What is too small for a float32, or has such a power, counts there as the smallest that is not.
+near_terms, near_powers = _near(0), _near(LADDER - 1)
+
+
+@intrinsic
+def add_product(typing_context: Any, matrix: Any, block: Any, n_used: Any, sums: Any) -> Any:  # noqa: ARG001
+    """Add the product of a square matrix, of which only the first rows and columns are used, with a block of rows.
+
+    Matrix (n, n), block (n * width,) and sums (n * width,): the width is a multiple of `lanes`, n_used one of 4.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        code = _Code(context, builder, matrix.dtype)
+        arrays = [code.array(signature.args[place], arguments[place]) for place in (0, 1, 3)]
+        factors, rows, target = (code.pointer(array) for array in arrays)
+        n, n_used_of_n = code.size(arrays[0]), arguments[2]
+        width = builder.sdiv(code.size(arrays[2]), n)
+
+        def fill_panel(j: Any, _: Any) -> Sequence[Any]:
+            def fill_rows(first: Any, _: Any) -> Sequence[Any]:
+                four = [builder.add(first, code.index(i)) for i in range(4)]
+                places = [builder.add(builder.mul(row, width), j) for row in four]
+
+                def add_row(k: Any, so_far: Sequence[Any]) -> Sequence[Any]:
+                    vector = code.load(rows, builder.add(builder.mul(k, width), j))
+                    values = [builder.load(builder.gep(factors, [builder.add(builder.mul(r, n), k)])) for r in four]
+                    pairs = zip(values, so_far, strict=True)
+                    return [code.multiply_add(code.splat(value), vector, s) for value, s in pairs]
+
+                found = code.loop(n_used_of_n, 1, [code.load(target, place) for place in places], add_row)
+                for vector, place in zip(found, places, strict=True):
+                    code.store(vector, target, place)
+                return []
+
+            code.loop(n_used_of_n, 4, [], fill_rows)
+            return []
+
+        code.loop(width, code.float.vector.count, [], fill_panel)
+        return context.get_dummy_value()
+
+    return types.void(matrix, block, n_used, sums), generate

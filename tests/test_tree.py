@@ -1,0 +1,211 @@
+"""The engine for few features: that it is as exact as it says whichever way it takes, on data of any shape."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unlabeled import engines
+from unlabeled.engines import cells, leaves, log_kernel_sums, tree
+from unlabeled.kernels import RBF, Inverse
+
+WAYS = ("cells", "leaves")
+
+
+def clusters(rng, n, d):
+    return rng.standard_normal((5, d))[rng.integers(0, 5, n)] + 0.01 * rng.standard_normal((n, d))
+
+
+def line(rng, n, d):
+    return np.outer(rng.uniform(-1, 1, n), rng.standard_normal(d))
+
+
+def lattice(rng, n, d):
+    return rng.integers(0, 5, (n, d)).astype(float)
+
+
+def one_point(rng, n, d):
+    return np.tile(rng.standard_normal(d), (n, 1))
+
+
+def outliers(rng, n, d):
+    far = np.where(rng.random((n, 1)) < 0.02, 1e4, 1.0)
+    return far * rng.standard_normal((n, d))
+
+
+def heavy_tails(rng, n, d):
+    return rng.standard_t(1, (n, d))
+
+
+SHAPES = (clusters, line, lattice, one_point, outliers, heavy_tails)
+
+
+@pytest.fixture
+def small_jobs(monkeypatch):
+    """Let small jobs be computed by trees."""
+    monkeypatch.setattr(tree, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(tree, "LEAST_ROWS", 1)
+
+
+def go(monkeypatch, way):
+    """Let the engine go one way wherever it can."""
+
+    def plan(job, gamma, _):
+        grid, _ = job.best_grid(gamma)
+        return tree.Plan("leaves" if grid is None else way, grid, {})
+
+    monkeypatch.setattr(tree.Job, "plan", plan)
+    monkeypatch.setattr(tree, "ROW_IN_TREE", 0.0)  # what is left of cells goes to leaves, however little it is
+
+
+def median_sq_dist(points):
+    half = len(points) // 2
+    return np.median(((points[:half] - points[half : 2 * half]) ** 2).sum(axis=1)) or 1.0
+
+
+def assert_right(queries, points, gammas, **options):
+    fast = log_kernel_sums(queries, points, "rbf", gammas, engine="tree", **options)
+    exact = log_kernel_sums(queries, points, "rbf", gammas, engine="reference", **options)
+    assert not np.isnan(fast).any()
+    np.testing.assert_allclose(fast, exact, atol=1e-6, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize("way", WAYS)
+def test_any_shape_any_bandwidth(way):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        go(monkeypatch, way)
+
+        @given(
+            shape=st.sampled_from(SHAPES),
+            d=st.integers(1, 4),
+            log_gamma=st.floats(-6, 6),
+            seed=st.integers(0, 999),
+            weighted=st.booleans(),
+            with_own=st.booleans(),
+        )
+        def check(shape, d, log_gamma, seed, weighted, with_own):
+            rng = np.random.default_rng(seed)
+            points = shape(rng, 300, d)
+            queries = np.concatenate([points[:100], shape(rng, 100, d)])
+            options = {}
+            if weighted:
+                options["log_weights"] = rng.uniform(-3, 3, (2, 300)) * rng.choice([1, 10])
+            if with_own:
+                options["own"] = np.append(np.arange(100), np.full(100, -1))
+            gamma = 10.0**log_gamma / median_sq_dist(points)
+            assert_right(queries, points, [gamma, 2 * gamma, 3.3 * gamma], **options)
+
+        check()
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_many_rows_in_a_mixture(way, d, monkeypatch, rng):
+    """More cells than are in reach of each other, more leaves than are near."""
+    go(monkeypatch, way)
+    points = rng.standard_normal((8, d))[rng.integers(0, 8, 4000)] * 3 + rng.standard_normal((4000, d))
+    gammas = 2.0 ** np.arange(-3, 9) / median_sq_dist(points)
+    assert_right(points[:300] + 0.01, points, gammas)
+    assert_right(points[:300], points, gammas[::4], own=np.arange(300), log_weights=rng.uniform(0, 2, 4000))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("n_nodes", cells.NODES)
+def test_the_bound_of_an_expansion_holds(d, n_nodes, rng):
+    """The error is below the bound at every query, and far from it only by what worst cases cost."""
+    points, queries = rng.standard_normal((2000, d)) * 3, rng.standard_normal((200, d)) * 3
+    for gamma in (0.02, 0.5) if d == 3 and n_nodes > 16 else (0.02, 0.5, 3.0):
+        grid = cells.Grid.of(points.min(axis=0), points.max(axis=0), gamma, n_nodes)
+        of_queries, of_points = cells.InCells.of(queries, grid), cells.InCells.of(points, grid)
+        weights = rng.uniform(0, 1, len(points))
+        sums, errors = cells.expanded_sums(grid, of_queries, of_points, weights[of_points.rows], n_threads=1)
+        chosen = queries[of_queries.rows]
+        exact = np.exp(log_kernel_sums(chosen, points, "rbf", gamma, log_weights=np.log(weights), engine="reference"))
+        assert len(of_points.rows) == len(points)
+        assert (np.abs(sums - exact[0]) <= errors).all()
+        assert errors.max() < 1e-6 * weights.sum()
+
+
+@given(n=st.integers(1, 400), d=st.integers(1, 4), seed=st.integers(0, 99), shape=st.sampled_from(SHAPES))
+def test_a_tree_has_every_row_once(n, d, seed, shape):
+    rows = shape(np.random.default_rng(seed), n, d)
+    of_rows = leaves.Leaves.of(rows, None)
+    n_leaves, _, n_places = of_rows.blocks.shape
+    assert n_places <= leaves.POINTS
+    stored = of_rows.blocks.transpose(0, 2, 1).reshape(-1, d)
+    np.testing.assert_array_equal(stored[of_rows.places], rows)
+    assert np.isinf(np.delete(stored, of_rows.places, axis=0)).all()
+    of_leaf = of_rows.places // n_places + n_leaves - 1
+    for node in of_leaf, (of_leaf - 1) // 2 if n_leaves > 1 else of_leaf, np.zeros(n, int):
+        assert (of_rows.lower[node] <= rows).all()
+        assert (rows <= of_rows.upper[node]).all()
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_points_outside_of_the_grid_count(monkeypatch, rng):
+    """Far points would make too many cells of a grid: they are added one by one, also where a query is one of them."""
+    go(monkeypatch, "cells")
+    monkeypatch.setattr(cells, "MOST_CELLS", 10_000)
+    points = np.concatenate([rng.standard_normal((3000, 2)), 1e3 * rng.standard_normal((3, 2)), [[5.0, 5.0]] * 30])
+    own = np.append(np.arange(100), np.arange(2990, 3033))
+    assert_right(points[own], points, [0.5, 5.0], own=own)
+    assert_right(points[own], points, [0.5, 5.0], own=own, log_weights=rng.uniform(-1, 1, (2, len(points))))
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_weights_that_leave_most_points_out(monkeypatch, rng):
+    """A query's nearest points count in one weighting and not in the other: too faint for float32, so by all pairs."""
+    go(monkeypatch, "leaves")
+    points = rng.standard_normal((1000, 2))
+    log_weights = np.array([np.zeros(1000), np.where(points[:, 0] < 1, -np.inf, 0.5)])
+    assert_right(points, points, [0.3, 30.0], own=np.arange(1000), log_weights=log_weights)
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_nothing_is_left_of_a_sum_of_its_own(monkeypatch):
+    go(monkeypatch, "leaves")
+    assert log_kernel_sums([[1.0]], [[1.0]], "rbf", 1.0, own=[0], engine="tree")[0, 0] == -np.inf
+
+
+def test_the_data_decide(rng):
+    """Wide kernels go by cells, narrow ones by leaves, and what neither is good for by all pairs."""
+    points = rng.standard_normal((30_000, 3))
+    job = tree.Job.of(points, points, None, None, 1)
+    of_brute_force = tree.BRUTE_PAIR * len(points) ** 2
+    assert [job.plan(gamma, of_brute_force).way for gamma in (0.1, 1e4)] == ["cells", "leaves"]
+    points = rng.standard_normal((30_000, 4))
+    job = tree.Job.of(points, points, None, None, 1)
+    assert [job.plan(gamma, of_brute_force).way for gamma in (0.1, 1e4)] == ["numba", "leaves"]
+
+
+def test_threads_agree(rng):
+    points = rng.standard_normal((6000, 3))
+    one, two = (log_kernel_sums(points, points, "rbf", [0.1, 50.0], engine="tree", n_jobs=n) for n in (1, 2))
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"kernel": Inverse()}, "no end"),
+        ({"exact": True}, "exact"),
+        ({"n_features": 5}, "5 features"),
+        ({"n_queries": 10}, "10 x 20000 pairs"),
+    ],
+)
+def test_what_it_is_not_for(change, reason):
+    job = {"kernel": RBF(), "n_queries": 20_000, "n_points": 20_000, "n_features": 3, "exact": False}
+    assert tree.unsuited(**job) is None
+    assert reason in tree.unsuited(**{**job, **change})
+
+
+def test_auto_takes_trees_where_they_may_pay():
+    def engine_of(engine, n_queries, n_features):
+        return engines._engine_of_job(engine, RBF(), n_queries, 20_000, n_features, exact=False)
+
+    assert engine_of("auto", 20_000, 2) == "tree"
+    assert engine_of("auto", 20_000, 5) == "numba"
+    assert engine_of("auto", 10, 2) == "numba"
+    assert engine_of("numba", 20_000, 2) == "numba"
