@@ -26,8 +26,10 @@ from unlabeled.arrays import FloatArray
 from unlabeled.engines import cells, leaves
 from unlabeled.engines import numba as brute
 from unlabeled.engines.cells import Grid, InCells
+from unlabeled.engines.ladders import Ladders
 from unlabeled.engines.leaves import Leaves
 from unlabeled.engines.threads import n_threads, on_threads
+from unlabeled.engines.vectors import LADDER
 from unlabeled.kernels import Kernel
 
 #: Largest error of a log sum, and what of it an expansion may take: the rest is for points outside of its grid.
@@ -195,7 +197,7 @@ class Job:
 
     def _by_leaves(self, gammas: FloatArray, rows: np.ndarray) -> FloatArray:
         """Log sums of some queries (n_weightings, n_gammas, n_rows), not a number where they are too faint."""
-        ladders = brute.Ladders.of(gammas)
+        ladders = Ladders.of(gammas, LADDER)
         found = np.empty((len(self.log_tops), len(ladders.steps), len(rows)))
         first = 0
         for length in ladders.lengths:
