@@ -81,7 +81,7 @@ def draw_table(setting: Setting) -> Table:
     n_rows = int(max(600, 2 * setting.n_positive / setting.prior)) if single else 600
     positive, negative = _classes(setting, rng, setting.n_positive + n_rows + N_FRESH)
     truth = rng.uniform(size=n_rows) < setting.prior
-    while truth.sum() < setting.n_positive:  # of which some are to be labelled
+    while single and truth.sum() < setting.n_positive:  # that are to be labelled
         truth = rng.uniform(size=n_rows) < setting.prior
     rows = np.where(truth[:, None], positive[:n_rows], negative[:n_rows])
     fresh = positive[-N_FRESH:], negative[-N_FRESH:]

@@ -382,6 +382,7 @@ def test_rows_far_from_all_data_get_an_answer(model):
     assert np.isfinite(model.decision_function(far)).all()
 
 
+@pytest.mark.filterwarnings("ignore:Every column of X is constant")
 def test_all_rows_identical_and_a_constant_feature(data):
     with pytest.warns(UserWarning, match="constant"):
         model = NNPUClassifier(prior=0.5, **FAST).fit(np.ones((20, 3)), np.repeat([1, 0], 10))
