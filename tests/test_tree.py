@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unlabeled import engines
-from unlabeled.engines import cells, leaves, log_kernel_sums, tree
+from unlabeled.engines import cells, leaves, log_kernel_sums, select_engine, tree
 from unlabeled.kernels import RBF, Inverse
 
 WAYS = ("cells", "leaves")
@@ -203,7 +202,7 @@ def test_what_it_is_not_for(change, reason):
 
 def test_auto_takes_trees_where_they_may_pay():
     def engine_of(engine, n_queries, n_features):
-        return engines._engine_of_job(engine, RBF(), n_queries, 20_000, n_features, exact=False)
+        return select_engine(engine, n_queries=n_queries, n_points=20_000, n_features=n_features)
 
     assert engine_of("auto", 20_000, 2) == "tree"
     assert engine_of("auto", 20_000, 5) == "numba"
