@@ -43,7 +43,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         Folds of the cross-fitting.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
-    engine : {"auto", "numba", "reference"}, default="auto"
+    engine : {"auto", "triton", "numba", "reference"}, default="auto"
         How kernel sums are computed.
     max_evaluations : int or None, default=10000
         The most rows of each sample that are scored by distances to weigh the two and to smooth.

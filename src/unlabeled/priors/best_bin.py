@@ -30,7 +30,7 @@ class BestBinPrior(ScorePrior):
         Which population the prior speaks of: that of the unlabeled rows, or that of all rows together.
     max_evaluations : int or None, default=20000
         The most rows of each sample that the WMMD scores. All stay in the sums.
-    engine : {"auto", "numba", "reference"}, default="auto"
+    engine : {"auto", "triton", "numba", "reference"}, default="auto"
         How the kernel sums of the WMMD are computed.
     n_jobs : int or None, default=None
         Threads for the kernel sums.

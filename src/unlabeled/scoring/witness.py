@@ -44,7 +44,7 @@ def wmmd(
     gamma : float
     radius : float
         Radius of the ball in the reproducing kernel Hilbert space.
-    engine : {"auto", "numba", "reference"}
+    engine : {"auto", "triton", "numba", "reference"}
     """
     return witness(positive, unlabeled, weight, kernel=kernel, gamma=gamma, radius=radius, engine=engine).wmmd
 
