@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unlabeled.arrays import FloatArray
+from unlabeled.frames import columns_of_words, new_encoder
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, find_classes, split_samples
 from unlabeled.stages import listening, printing
 
@@ -30,6 +31,7 @@ class PUInput:
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray
+    encoder_: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table in which some rows are labelled positive.
@@ -70,7 +72,8 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
+        rows, labels = validate_data(self, self._encoded(X), y, dtype=(np.float64, np.float32))
+        self._speak_of_columns()
         self.classes_, is_positive = find_classes(labels)
         return split_samples(rows, is_positive, as_log_weights(sample_weight, len(rows)), self.scenario)
 
@@ -80,6 +83,7 @@ class PUInput:
             raise ValueError(f"The samples are {pu.scenario}, and the estimator is {self.scenario}; they must agree.")
         pu = checked_samples(pu)
         self.classes_, self.n_features_in_ = np.array([0, 1]), pu.positive.rows.shape[1]
+        self.encoder_ = None
         vars(self).pop("feature_names_in_", None)
         return pu
 
@@ -88,10 +92,31 @@ class PUInput:
         self.classes_ = other.classes_
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
+        self.encoder_ = other.encoder_
+        self._speak_of_columns()
+
+    def _encoded(self, X: Any) -> Any:
+        """The features of a data frame that has columns of words, by an encoder that is kept; or X as it is."""
+        words = columns_of_words(X)
+        self.encoder_ = new_encoder(words) if words else None
+        return X if self.encoder_ is None else np.asarray(self.encoder_.fit_transform(X))
+
+    def _speak_of_columns(self) -> None:
+        """Let the columns of a data frame be what it was fitted to, not the features that were made of them."""
+        if self.encoder_ is not None:
+            self.n_features_in_ = self.encoder_.n_features_in_
+            if hasattr(self.encoder_, "feature_names_in_"):
+                self.feature_names_in_ = self.encoder_.feature_names_in_
+
+    def by_column(self, values: FloatArray) -> FloatArray:
+        """Values of features, such as importances, summed up by column of the table that it was fitted to."""
+        return values if self.encoder_ is None else self.encoder_.by_column(values)
 
     def _validated(self, X: ArrayLike) -> FloatArray:
         """Check what a fitted estimator was given to answer for."""
         check_is_fitted(self)
+        if self.encoder_ is not None:
+            return self.encoder_.features(X)
         return validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
 
 

@@ -220,7 +220,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         )
         schedule = part.Schedule(self.n_epochs, self.batch_size, self.patience, self.callback)
         with part.own_randomness(int(rng.randint(2**31 - 1)), device):
-            network = part.build_network(self.network, self.n_features_in_).to(device)
+            network = part.build_network(self.network, pu.positive.rows.shape[1]).to(device)
             optimizer = part.OPTIMIZERS[self.optimizer](network.parameters(), lr=self.learning_rate)
             self.history_, self.best_epoch_ = part.train(network, *samples, risk, optimizer, schedule, rng)
         self.network_, self.device_ = network.to("cpu").double().eval(), str(device)

@@ -49,9 +49,8 @@ def explain(
     frame = source.row(row, fitted.columns.names)
     if frame is None:
         raise TableError(f"{table} has fewer than {row:,} rows.")
-    features, _ = fitted.features(frame)
     try:
-        found = explain_row(fitted.classifier, features)
+        found = explain_row(fitted, frame)
     except ValueError as error:
         raise TableError(f"{error} Fit with --method wmmd or score.") from error
     answer = _answer(row, found, fitted)
@@ -110,12 +109,9 @@ def _nearest(near: Nearest, weight: float) -> list[dict[str, Any]]:
 
 
 def _by_column(values: FloatArray, model: TableModel) -> dict[str, float]:
-    """Values of features summed up by column of the table, those that count most first."""
-    names = model.columns.names
-    sums = dict.fromkeys(names, 0.0)
-    for place, value in zip(model.encoder.feature_columns(), values, strict=True):
-        sums[names[place]] += float(value)
-    return dict(sorted(sums.items(), key=lambda item: -abs(item[1])))
+    """Values of the columns that are used, those that count most first."""
+    parts = {column.name: float(value) for column, value in zip(model.columns.all, values, strict=True) if column.used}
+    return dict(sorted(parts.items(), key=lambda item: -abs(item[1])))
 
 
 def _report(answer: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from unlabeled.arrays import FloatArray
-from unlabeled.tables import Columns, FrameEncoder, Labels, Table, TableError, find_columns, find_labels
+from unlabeled.tables import Columns, Labels, Table, TableEncoder, TableError, find_columns, find_labels
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class LearningTable:
     source: Table
     frame: pl.DataFrame
     labels: Labels
-    encoder: FrameEncoder
+    encoder: TableEncoder
     features: FloatArray
 
     @property
     def columns(self) -> Columns:
         """What the columns are."""
-        return self.encoder.columns
+        return self.encoder.columns_
 
     @property
     def y(self) -> np.ndarray:
@@ -55,5 +55,5 @@ def read_learning_table(
     if not columns.used:
         reasons = "; ".join(f"{column.name}: {column.note}" for column in columns.all[:5]) or "there is only the label"
         raise TableError(f"No column of {path} says anything about its rows ({reasons}).")
-    encoder = FrameEncoder(columns)
-    return LearningTable(table, frame, labels, encoder, encoder.fit_transform(frame))
+    encoder = TableEncoder(kinds, decimal=decimal)
+    return LearningTable(table, frame, labels, encoder, encoder.fit_columns(frame, columns))

@@ -174,7 +174,7 @@ def _tell(
 
 def _hits(summary: Summary, model: TableModel) -> str:
     """How many of the flagged rows are positive, if the table is like the one the model was fitted to."""
-    estimates = model.facts.get("estimates")
+    estimates = (model.facts or {}).get("estimates")
     if not estimates:
         return ""
     n_hits = estimates["precision"] * summary.n_flagged

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 MAGIC = b"unlabeled model\n"
 #: Counts up when older readers could not understand a file, or this one cannot understand older files.
-FORMAT = 2
+FORMAT = 3
 #: No header is longer. A file may be anything, so no more than this is read in search of one.
 LONGEST_HEADER = 4096
 _CHUNK = 1 << 20

@@ -6,7 +6,7 @@ them. Needs polars: ``pip install 'unlabeled[cli]'``.
 """
 
 from unlabeled.tables.columns import Column, Columns, Notices
-from unlabeled.tables.encoding import FrameEncoder
+from unlabeled.tables.encoding import TableEncoder
 from unlabeled.tables.finding import find_columns
 from unlabeled.tables.formats import TableError
 from unlabeled.tables.labels import Labels, find_labels
@@ -18,10 +18,10 @@ __all__ = [
     "KINDS",
     "Column",
     "Columns",
-    "FrameEncoder",
     "Labels",
     "Notices",
     "Table",
+    "TableEncoder",
     "TableError",
     "TableModel",
     "find_columns",
