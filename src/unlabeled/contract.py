@@ -39,6 +39,9 @@ class PUInput:
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
+            A data frame of pandas or polars may have words, categories, dates and missing values:
+            `unlabeled.tables.TableEncoder` makes features of it. To say what its columns are, put one before the
+            classifier in a pipeline.
         y : array of shape (n_samples,)
             Two values: the larger marks labelled positives, the other unlabeled rows.
         sample_weight : array of shape (n_samples,), optional

@@ -27,7 +27,7 @@ def columns_of_words(X: Any) -> list[str]:
 
 
 def new_encoder(words: list[str]) -> Any:
-    """A `TableEncoder`, for a data frame that has columns of words; what reads them is not among what is always there."""
+    """A `TableEncoder`, for a data frame with columns of words; it needs polars, which need not be there."""
     try:
         return import_module("unlabeled.tables").TableEncoder()
     except ModuleNotFoundError as error:

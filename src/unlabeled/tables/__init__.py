@@ -1,8 +1,8 @@
-"""Tables in files, and models of them: what the command line works on.
+"""Tables in files and in memory, and models of them: what the command line works on.
 
 A table is read by its content (CSV, TSV, Parquet, Feather, LIBSVM), each column is found to be a number, a date, a
-boolean, a category, free text or nothing of use, and a transformer that is stored with the model makes features of
-them. Needs polars: ``pip install 'unlabeled[cli]'``.
+boolean, a category, free text or nothing of use, and `TableEncoder`, a transformer of scikit-learn, makes features of
+them. The classifiers use it for data frames with columns of words. Needs polars: ``pip install 'unlabeled[tables]'``.
 """
 
 from unlabeled.tables.columns import Column, Columns, Notices

@@ -45,7 +45,7 @@ class ManyCategories(TransformerMixin, BaseEstimator):
         spread = np.sqrt(np.average((log_shares - mean) ** 2, weights=counts)) or 1.0
         self.log_shares_ = (log_shares - mean) / spread
         self.log_share_of_new_ = float((np.log(1 / (len(present) + 1)) - mean) / spread)
-        self.spelling_ = TextFeatures(self.n_features, pieces=True).fit(present)
+        self.spelling_ = TextFeatures(self.n_features, pieces=True).fit(present.tolist())
         return self
 
     def transform(self, words: Sequence[str]) -> FloatArray:
@@ -54,7 +54,7 @@ class ManyCategories(TransformerMixin, BaseEstimator):
         at = np.minimum(np.searchsorted(self.categories_, different), len(self.categories_) - 1)
         shares = np.where(self.categories_[at] == different, self.log_shares_[at], self.log_share_of_new_)
         shares[different == ""] = 0.0
-        return np.column_stack([shares, self.spelling_.transform(different)])[place]
+        return np.column_stack([shares, self.spelling_.transform(different.tolist())])[place]
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """How often, and how spelled."""

@@ -104,12 +104,13 @@ def _of_pandas(name: str, column: Any) -> pl.Series:
         return pl.Series(name, column.to_numpy(dtype=np.float64, na_value=np.nan) if has_gaps else column.to_numpy())
     if dtype.kind in "mM" or (dtype.kind == "b" and isinstance(dtype, np.dtype)):
         return _of_array(name, column.to_numpy())
-    values = column.to_numpy(dtype=object)
-    return _of_values(name, np.where(column.isna().to_numpy(), None, values).tolist())
+    values = column.to_numpy(dtype=object).copy()
+    values[column.isna().to_numpy()] = None
+    return _of_values(name, values.tolist())
 
 
 def _of_values(name: str, values: list[Any]) -> pl.Series:
-    """A column of Python's values, of the type that all of them are; words if they are of several, such as 1 and "a"."""
+    """A column of Python's values, of the type that all of them are; words if they are of several, such as 1 and a."""
     values = [None if _is_missing(value) else value for value in values]
     present = [value for value in values if value is not None]
     if not present:

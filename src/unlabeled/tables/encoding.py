@@ -110,6 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : data frame of pandas or polars, mapping from names to columns, or array of shape (n_samples, n_columns)
         y : ignored
         """
+        del y
         self._fit(X)
         return self
 
@@ -134,8 +135,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def by_column(self, values: ArrayLike) -> FloatArray:
         """Values of features, such as importances, summed up by column (n_columns,)."""
-        places = [place for place, _ in self._named()]
-        return np.bincount(places, weights=np.asarray(values), minlength=self.n_features_in_)
+        sums = np.zeros(self.n_features_in_)
+        np.add.at(sums, [place for place, _ in self._named()], values)
+        return sums
 
     def features(self, X: Any) -> FloatArray:
         """What `transform` answers, as an array whatever `set_output` was told."""
@@ -143,7 +145,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         features, notices = self.encode(self._table(X))
         for name, n_bad in notices.unreadable.items():
             warnings.warn(
-                f"Column {name!r}: {n_bad:,} values cannot be read, such as {notices.examples[name]!r}; taken as missing.",
+                f"Column {name!r}: {n_bad:,} values cannot be read, such as {notices.examples[name]!r}; taken as "
+                "missing.",
                 stacklevel=3,
             )
         return features
