@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unlabeled.saving import load, save
-from unlabeled.tables import Column, Columns, FrameEncoder, TableError, find_columns, parse_kinds
+from unlabeled.tables import Column, Columns, TableEncoder, TableError, find_columns, parse_kinds
 from unlabeled.tables.numbers import COMMA, PLAIN, POINT, SPELLINGS, check_spelling, find_spellings, read_numbers
 from unlabeled.tables.texts import MOST_FEATURES, TextFeatures
 
@@ -198,17 +198,17 @@ def test_text_without_a_known_word_is_in_the_middle():
 
 def test_text_beside_other_columns_saved_and_loaded(tmp_path, rng):
     frame = pl.DataFrame({"note": [*TEXTS[:-1], None], "x": rng.normal(size=60), "word": ["a", "b"] * 30})
-    encoder = FrameEncoder(find_columns(frame))
+    encoder = TableEncoder()
     features = encoder.fit_transform(frame)
-    assert encoder.columns.names == ["x", "word", "note"]
-    assert encoder.feature_columns() == [0, 1, 1, *[2] * MOST_FEATURES]
+    assert encoder.columns_.names == ["x", "word", "note"]
+    np.testing.assert_array_equal(encoder.by_column(np.ones(3 + MOST_FEATURES)), [MOST_FEATURES, 1, 2])
     np.testing.assert_array_equal(features[-1, 3:], 0)
     save(encoder, tmp_path / "m")
     np.testing.assert_array_equal(load(tmp_path / "m").transform(frame), features)
     np.testing.assert_array_equal(encoder.fit(frame).transform(frame), features)
-    alone = FrameEncoder(find_columns(frame.select("note")))
-    assert alone.fit_transform(frame).shape == (60, MOST_FEATURES)
-    assert alone.feature_columns() == [0] * MOST_FEATURES
+    alone = TableEncoder()
+    assert alone.fit_transform(frame.select("note")).shape == (60, MOST_FEATURES)
+    assert alone.by_column(np.ones(MOST_FEATURES)) == [MOST_FEATURES]
 
 
 # --- what can be said ---
@@ -250,7 +250,7 @@ def test_what_cannot_be_read_as_said_is_told():
     ("values", "kinds", "message"),
     [
         (["a", "b"], {"x": "number"}, r"No value of column 'x' is a number.*'a'"),
-        (["a", "b"], {"x": "date"}, r"cannot be read as dates: 'a'. Say how.*--column 'x=date:%d/%m/%Y'"),
+        (["a", "b"], {"x": "date"}, r"cannot be read as dates: 'a'. Say how.*--column x=date:%d/%m/%Y"),
         (["a", "b"], {"x": "date:%Y"}, r"No value of column 'x' is a date written as %Y"),
         (["a", "b"], {"x": "boolean"}, r"no boolean: it holds 'a'"),
         (["-", "!"], {"x": "text"}, "no words in it"),
@@ -298,7 +298,7 @@ def test_what_was_found_can_be_said_again(rng):
         (c.kind, c.pattern, c.categories) for c in found.used
     ]
     np.testing.assert_array_equal(again.matrix(frame)[0], found.matrix(frame)[0])
-    assert again.words(frame) == found.words(frame)
+    assert again.words(frame, "note") == found.words(frame, "note")
 
 
 # --- what cannot be read later ---

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from unlabeled.tables import Columns, FrameEncoder, Table, TableError, find_columns, find_labels, rows_a_batch
+from unlabeled.tables import Columns, Table, TableEncoder, TableError, find_columns, find_labels, rows_a_batch
 from unlabeled.tables.broken_lines import find_broken_line
 from unlabeled.tables.columns import UNSEEN, Column, nearest_first
 from unlabeled.tables.formats import find_format
 from unlabeled.tables.labels import is_labelled
+from unlabeled.tables.texts import MOST_FEATURES
 from unlabeled.tables.writing import text_writer, writer
 
 FRAME = pl.DataFrame(
@@ -341,7 +342,7 @@ def test_features_are_of_one_scale_and_tell_what_was_missing(rng):
     frame = pl.DataFrame(
         {"x": [None if i % 5 == 0 else float(v) for i, v in enumerate(rng.normal(50, 9, 100))], "word": ["a", "b"] * 50}
     )
-    encoder = FrameEncoder(find_columns(frame))
+    encoder = TableEncoder()
     features = encoder.fit_transform(frame)
     assert features.shape == (100, 4)  # x, x is missing, a, b
     present = features[:, 1] == 0
@@ -355,8 +356,8 @@ def test_features_are_of_one_scale_and_tell_what_was_missing(rng):
 def test_rare_categories_share_a_feature():
     words = [f"common{i}" for i in range(10)] * 40 + [f"rare{i}" for i in range(100)]
     frame = pl.DataFrame({"word": words})
-    features = FrameEncoder(find_columns(frame)).fit_transform(frame)
-    assert features.shape[1] == 50
+    features = TableEncoder().fit_transform(frame)
+    assert features.shape[1] == 50 + 1 + MOST_FEATURES  # which, how often, and how it is spelled
 
 
 def test_columns_survive_as_text():

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
+from unlabeled.frames import columns_of_words, new_encoder
 from unlabeled.labels import completed, find_classes, positives_among
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
@@ -51,6 +52,7 @@ class PUInput:
     n_features_in_: int
     n_missing_: np.ndarray
     feature_names_in_: np.ndarray
+    encoder_: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table in which some rows are labelled positive.
@@ -58,6 +60,9 @@ class PUInput:
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
+            A data frame of pandas or polars may have words, categories, dates and missing values:
+            `unlabeled.tables.TableEncoder` makes features of it. To say what its columns are, put one before the
+            classifier in a pipeline.
         y : array of shape (n_samples,)
             Two values, one for labelled positives and one for unlabeled rows. Of numbers and booleans the larger marks
             positives; of words "positive", "yes", "true" and the like do, beside "unlabeled", "no", "" and the like;
@@ -101,12 +106,13 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, on_host(X), completed(on_host(y), self.pos_label), **_TABLE)
+        rows, labels = validate_data(self, self._encoded(on_host(X)), completed(on_host(y), self.pos_label), **_TABLE)
         rows = self._accepted(rows)
         self.classes_, is_positive = find_classes(labels, self.pos_label)
         warn_if_constant(rows)
         pu = split_samples(rows, is_positive, as_log_weights(sample_weight, rows.shape[0]), self.scenario)
         self._remember_form(pu)
+        self._speak_of_columns()
         return pu
 
     def _checked(self, pu: PUSample) -> PUSample:
@@ -116,6 +122,7 @@ class PUInput:
         pu = checked_samples(pu).mapped(self._accepted)
         self._remember_form(pu)
         self.classes_, self.n_features_in_ = np.array([0, 1]), pu.positive.rows.shape[1]
+        self.encoder_ = None
         vars(self).pop("feature_names_in_", None)
         return pu
 
@@ -124,6 +131,27 @@ class PUInput:
         self.classes_ = other.classes_
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
+        self.encoder_ = other.encoder_
+        self._speak_of_columns()
+
+    def _encoded(self, X: Any) -> Any:
+        """The features of a data frame that has columns of words, by an encoder that is kept; or X as it is."""
+        words = columns_of_words(X)
+        self.encoder_ = new_encoder(words) if words else None
+        return X if self.encoder_ is None else np.asarray(self.encoder_.fit_transform(X))
+
+    def _speak_of_columns(self) -> None:
+        """Let the columns of a data frame be what it was fitted to, not the features that were made of them."""
+        if self.encoder_ is not None:
+            self.n_features_in_ = self.encoder_.n_features_in_
+            if self._takes_missing:
+                self.n_missing_ = self.encoder_.n_missing_
+            if hasattr(self.encoder_, "feature_names_in_"):
+                self.feature_names_in_ = self.encoder_.feature_names_in_
+
+    def by_column(self, values: FloatArray) -> FloatArray:
+        """Values of features, such as importances, summed up by column of the table that it was fitted to."""
+        return values if self.encoder_ is None else self.encoder_.by_column(values)
 
     def _validated(self, X: ArrayLike) -> FloatArray:
         """Check what a fitted estimator was given to answer for: rows of their own, and on a card those that are.
@@ -131,6 +159,8 @@ class PUInput:
         They are a new view, because engines find what they keep of an array by its identity.
         """
         check_is_fitted(self)
+        if self.encoder_ is not None:
+            return self.encoder_.features(on_host(X))
         if is_on_device(X):
             return self._validated_on_device(X)
         rows: FloatArray = self._accepted(validate_data(self, X, reset=False, **_TABLE))

@@ -104,6 +104,9 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
+    encoder_ : TableEncoder or None
+        What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers
+        of features are then those of its columns.
 
     Notes
     -----
@@ -236,7 +239,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         super().__setstate__(state)
         if weights is not None:
             part = _pytorch_part()
-            self.network_ = part.network_of_weights(weights, self.n_features_in_)
+            width = self.n_features_in_ if self.encoder_ is None else self.encoder_.n_features_out_
+            self.network_ = part.network_of_weights(weights, width)
             self.history_ = [part.Epoch(*epoch) for epoch in state["history_"]]
 
     def _train(self, pu: PUSample, rng: np.random.RandomState, part: ModuleType) -> None:
@@ -252,7 +256,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         )
         schedule = part.Schedule(self.n_epochs, self.batch_size, self.patience, self.callback)
         with part.own_randomness(int(rng.randint(2**31 - 1)), device):
-            network = part.build_network(self.network, self.n_features_in_).to(device)
+            network = part.build_network(self.network, pu.positive.rows.shape[1]).to(device)
             optimizer = part.OPTIMIZERS[self.optimizer](network.parameters(), lr=self.learning_rate)
             self.history_, self.best_epoch_ = part.train(network, *samples, risk, optimizer, schedule, rng)
         self.network_, self.device_ = network.to("cpu").double().eval(), str(device)

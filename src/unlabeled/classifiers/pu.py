@@ -81,6 +81,9 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         How many values of each feature were missing (NaN) in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
+    encoder_ : TableEncoder or None
+        What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers
+        of features are then those of its columns.
 
     Notes
     -----

@@ -92,6 +92,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         How many values of each feature were missing (NaN) in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
+    encoder_ : TableEncoder or None
+        What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers
+        of features are then those of its columns.
 
     Notes
     -----
@@ -169,11 +172,11 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     @property
     def feature_importances_(self) -> FloatArray:
         """How much the inner classifiers go by each feature, as shares: their importances, coefficients or gains."""
-        found = [importances_of(model, self.n_features_in_) for model in self.estimators_]
+        found = [importances_of(model) for model in self.estimators_]
         known = [values for values in found if values is not None]
         if len(known) < len(found):
             raise AttributeError(f"{type(self.estimators_[0]).__name__} has no importances of features.")
-        mean = np.mean(known, axis=0)
+        mean = self.by_column(np.mean(known, axis=0))
         return np.asarray(mean / (mean.sum() or 1.0))
 
     def _check_parameters(self, pu: PUSample) -> None:
@@ -226,10 +229,10 @@ def sparse_estimator(pu: PUSample) -> LogisticRegression:
     return LogisticRegression(C=SPARSE_C / (mean or 1.0), class_weight="balanced", tol=1e-6, max_iter=1000)
 
 
-def importances_of(model: Any, n_features: int) -> FloatArray | None:
+def importances_of(model: Any) -> FloatArray | None:
     """What a fitted classifier goes by; None where it does not say."""
     if isinstance(model, HistGradientBoostingClassifier):  # has no attribute for it; the gain of its splits is usual
-        gains = np.zeros(n_features)
+        gains = np.zeros(model.n_features_in_)
         for tree in (tree for trees in model._predictors for tree in trees):
             splits = tree.nodes[tree.nodes["is_leaf"] == 0]
             np.add.at(gains, splits["feature_idx"], splits["gain"])

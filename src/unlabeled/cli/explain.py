@@ -121,11 +121,9 @@ def _nearest(near: Nearest, weight: float) -> list[dict[str, Any]]:
 
 def _by_column(values: FloatArray, model: TableModel) -> dict[str, float]:
     """Values of features summed up by column of the table, those that count most first."""
-    names = model.columns.names
-    sums = dict.fromkeys(names, 0.0)
-    for place, value in zip(model.encoder.feature_columns(), values, strict=True):
-        sums[names[place]] += float(value)
-    return dict(sorted(sums.items(), key=lambda item: -abs(item[1])))
+    sums = zip(model.columns.all, model.encoder.by_column(values), strict=True)
+    parts = {column.name: float(value) for column, value in sums if column.used}
+    return dict(sorted(parts.items(), key=lambda item: -abs(item[1])))
 
 
 def _report(answer: dict[str, Any]) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from sklearn.pipeline import Pipeline
 
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
@@ -109,5 +108,5 @@ def _given_prior(text: str, labelled_share: float) -> PriorEstimate:
 
 
 def _table_model(learning: LearningTable, classifier: Any, label: str, facts: dict[str, Any]) -> TableModel:
-    pipeline = Pipeline([("columns", learning.encoder), ("classifier", classifier)])
-    return TableModel(pipeline, label, learning.labels.positive, facts)
+    steps = [("columns", learning.encoder), ("classifier", classifier)]
+    return TableModel(steps, label=label, positive=learning.labels.positive, facts=facts)

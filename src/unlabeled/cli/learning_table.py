@@ -11,7 +11,7 @@ import polars as pl
 
 from unlabeled.arrays import FloatArray
 from unlabeled.stages import stage
-from unlabeled.tables import Columns, FrameEncoder, Labels, Table, TableError, find_columns, find_labels
+from unlabeled.tables import Columns, Labels, Table, TableEncoder, TableError, find_columns, find_labels
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,13 @@ class LearningTable:
     source: Table
     frame: pl.DataFrame
     labels: Labels
-    encoder: FrameEncoder
+    encoder: TableEncoder
     features: FloatArray
 
     @property
     def columns(self) -> Columns:
         """What the columns are."""
-        return self.encoder.columns
+        return self.encoder.columns_
 
     @property
     def y(self) -> np.ndarray:
@@ -65,7 +65,7 @@ def read_learning_table(
     if not columns.used:
         reasons = "; ".join(f"{column.name}: {column.note}" for column in columns.all[:5]) or "there is only the label"
         raise TableError(f"No column of {table.name} says anything about its rows ({reasons}).")
-    encoder = FrameEncoder(columns)
+    encoder = TableEncoder(kinds, decimal=decimal)
     with stage("features"):
-        features = encoder.fit_transform(frame)
+        features = encoder.fit_columns(frame, columns)
     return LearningTable(table, frame, labels, encoder, features)

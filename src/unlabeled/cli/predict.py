@@ -209,7 +209,7 @@ def positives_among_flagged(summary: Summary, model: TableModel) -> Estimate | N
     Probabilities that were calibrated add up to that number: with few flagged rows, or other ones than at first, these
     know more than the precision of the first table. Its interval says how far off they may be.
     """
-    estimates = model.facts.get("estimates")
+    estimates = (model.facts or {}).get("estimates")
     if not estimates:
         return None
     count = Estimate(**estimates["precision"]).of_rows(summary.n_flagged, at_least=summary.n_known_flagged)

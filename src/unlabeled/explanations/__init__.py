@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
@@ -43,11 +44,16 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The score of a row (a log ratio), the threshold it is compared with, and what each score in use adds to it."""
+    """The score of a row (a log ratio), the threshold it is compared with, and what each score in use adds to it.
+
+    ``columns`` are the names of what has parts and importances, in their order: the columns of the table that the model
+    was fitted to; None where they have no names.
+    """
 
     score: float
     threshold: float
     reasons: tuple[Reasons, ...]
+    columns: tuple[str, ...] | None = None
 
     @property
     def flagged(self) -> bool:
@@ -87,13 +93,15 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
 
     By distances the score is the log of a ratio of two means over training rows, or a sum of such logs: each training
     row has an exact share in a mean, and parts by feature sum up to the score. A learned score has no such parts: the
-    answer has the training rows next to this one in that score, and the importances of its features.
+    answer has the training rows next to this one in that score, and the importances of its features. Features that were
+    made of one column of a data frame are summed up: the parts are those of columns.
 
     Parameters
     ----------
-    model : PUClassifier, WMMDClassifier or ScoreWMMDClassifier
-        Fitted.
-    row : array of shape (n_features,), or array, sparse matrix or data frame of shape (1, n_features)
+    model : PUClassifier, WMMDClassifier or ScoreWMMDClassifier, or a pipeline with one of these at its end
+        Fitted. A model that the command line saved is such a pipeline.
+    row : array of shape (n_features,), array, sparse matrix or data frame of shape (1, n_features), or mapping
+        From columns to values, for a pipeline that takes one.
 
     Returns
     -------
@@ -115,11 +123,29 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     table: Any = row
     if np.ndim(row) == 1:
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
+    if isinstance(model, Pipeline):
+        return _of_pipeline(model, table)
     rows = model._validated(table)
     if rows.shape[0] != 1:
         raise ValueError(f"explain takes one row; got {rows.shape[0]}.")
     reasons = tuple(_reasons(part, weight, rows) for part, weight in _scores_in_use(model))
-    return Explanation(float(model.score_rows(rows)[0]), float(model.threshold_), reasons)
+    names = getattr(model, "feature_names_in_", None)
+    columns = None if names is None else tuple(names)
+    return Explanation(float(model.score_rows(rows)[0]), float(model.threshold_), reasons, columns)
+
+
+def _of_pipeline(model: Pipeline, table: Any) -> Explanation:
+    """An explanation in terms of the table, if an encoder made features of it, else of what its last step sees."""
+    before, encoder = model[:-1], model[0]
+    found = explain(model[-1], before.transform(table))
+    if len(before) == 1 and hasattr(encoder, "by_column"):
+        names = getattr(encoder, "feature_names_in_", None)
+        columns = None if names is None else tuple(names)
+        reasons = tuple(replace(part, made_of=part.made_of.by_column(encoder.by_column)) for part in found.reasons)
+        return replace(found, reasons=reasons, columns=columns)
+    if found.columns is None and hasattr(before, "get_feature_names_out"):
+        return replace(found, columns=tuple(before.get_feature_names_out()))
+    return found
 
 
 def in_words(model: Any) -> str:

@@ -15,7 +15,8 @@ a round the rows of the population, weighted by their probability, are in the pl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -46,6 +47,10 @@ class DistanceReasons:
     by_feature: FloatArray
     crowding: float
 
+    def by_column(self, sums: Callable[[FloatArray], FloatArray]) -> DistanceReasons:
+        """The same with parts of columns, of which the features were made."""
+        return replace(self, by_feature=sums(self.by_feature))
+
 
 def distance_reasons(classifier: WMMDClassifier, row: FloatArray) -> DistanceReasons:
     """Explain the score of one row of features (1, n_features)."""
@@ -62,12 +67,13 @@ def distance_reasons(classifier: WMMDClassifier, row: FloatArray) -> DistanceRea
         probable = _probable(classifier.rounds_, voters, logs[1:], weights)
         weights = [1 - sum(weights), *weights]
     of_unlabeled = of_ratio.denominator.shares[-len(pu.unlabeled) :]
+    by_feature = np.tensordot(weights, [log.by_feature for log in logs], axes=1)
     return DistanceReasons(
         score=_weighted(weights, [log.value for log in logs]),
         positive=Shares(pu.positive.row_numbers, of_ratio.numerator.shares),
         unlabeled=Shares(pu.unlabeled.row_numbers, of_unlabeled),
         probable=probable,
-        by_feature=classifier.scaling_.by_feature(np.tensordot(weights, [log.by_feature for log in logs], axes=1)),
+        by_feature=classifier.by_column(classifier.scaling_.by_feature(by_feature)),
         crowding=_weighted(weights, [log.crowding for log in logs]),
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +30,10 @@ class LearnedReasons:
     positive: Nearest
     unlabeled: Nearest
     importances: FloatArray | None
+
+    def by_column(self, sums: Callable[[FloatArray], FloatArray]) -> LearnedReasons:
+        """The same with importances of columns, of which the features were made."""
+        return self if self.importances is None else replace(self, importances=sums(self.importances))
 
 
 def learned_reasons(classifier: ScoreWMMDClassifier, row: FloatArray) -> LearnedReasons:

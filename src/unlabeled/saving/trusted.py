@@ -80,8 +80,9 @@ TRUSTED = frozenset(
         "unlabeled.scoring.ratio.Ratio",
         "unlabeled.scoring.scaling.Scaling",
         "unlabeled.scoring.smoothing.Round",
+        "unlabeled.tables.categories.ManyCategories",
         "unlabeled.tables.columns.Columns",
-        "unlabeled.tables.encoding.FrameEncoder",
+        "unlabeled.tables.encoding.TableEncoder",
         "unlabeled.tables.model.TableModel",
         "unlabeled.tables.texts.TextFeatures",
         _TREE_PREDICTOR,  # its content is checked by `check_trees`

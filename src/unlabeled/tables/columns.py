@@ -187,10 +187,9 @@ class Columns:
                 matrix[:, place] = _codes_or_days(frame[column.name], column, notices)
         return matrix, notices
 
-    def words(self, frame: pl.DataFrame) -> list[list[str]]:
-        """The texts of a table, column by column, "" where missing."""
-        frame = categories_as_text(frame)
-        return [present_text(frame[column.name]).fill_null("").to_list() for column in self.texts]
+    def words(self, frame: pl.DataFrame, name: str) -> list[str]:
+        """A column as it is written, "" where missing."""
+        return present_text(whole_as_whole(frame[name])).fill_null("").to_list()
 
 
 def typed_categories(frame: pl.DataFrame) -> list[str]:
@@ -212,6 +211,15 @@ def without_missing(name: str) -> pl.Expr:
 def present_text(values: pl.Series) -> pl.Series:
     """A column as text, null where it is missing or says so."""
     return values.cast(pl.String, strict=False).to_frame().select(without_missing(values.name)).to_series()
+
+
+def whole_as_whole(values: pl.Series) -> pl.Series:
+    """A column in which numbers that are whole are so by type as well: 1.0 is the category 1, with gaps or without."""
+    if not values.dtype.is_float():
+        return values
+    whole = pl.first().cast(pl.Int64, strict=False)
+    text = pl.when(whole == pl.first()).then(whole.cast(pl.String)).otherwise(pl.first().cast(pl.String))
+    return values.fill_nan(None).to_frame().select(text).to_series()
 
 
 def nearest_first(name: str, names: Iterable[str]) -> list[str]:
@@ -262,7 +270,7 @@ def _codes_or_days(values: pl.Series, column: Column, notices: Notices) -> Float
 
 
 def _codes(values: pl.Series, column: Column) -> pl.Series:
-    text = values.cast(pl.String, strict=False)
+    text = whole_as_whole(values).cast(pl.String, strict=False)
     codes = {category: float(code) for code, category in enumerate(column.categories)}
     if column.kind == "boolean":
         text = text.str.strip_chars().str.to_lowercase()
@@ -274,8 +282,10 @@ def _codes(values: pl.Series, column: Column) -> pl.Series:
 def _days(values: pl.Series, column: Column) -> pl.Series:
     if values.dtype.is_numeric():  # days written as 20241231, if the pattern says so
         values = values.cast(pl.Int64, strict=False).cast(pl.String)
-    if values.dtype in (pl.Time, pl.Duration):
-        return values.cast(pl.Int64).cast(pl.Float64)
+    if values.dtype == pl.Duration:
+        return values.cast(pl.Duration("us")).cast(pl.Int64) / _MICROSECONDS_A_DAY
+    if values.dtype == pl.Time:
+        return values.cast(pl.Int64) / (1000 * _MICROSECONDS_A_DAY)
     if values.dtype == pl.String:
         values = read_dates(values, column.pattern)
     return values.cast(pl.Datetime("us"), strict=False).dt.epoch("us").cast(pl.Float64) / _MICROSECONDS_A_DAY

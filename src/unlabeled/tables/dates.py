@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 import warnings
 
 import polars as pl
+
+from unlabeled.tables.remedies import say_kind
 
 #: The standard for dates leaves no doubt, so that with or without a time are read alike.
 _ISO = (
@@ -84,7 +85,7 @@ def _warn_if_it_matters(present: pl.Series, pattern: str) -> None:
     place = int((by_month != by_day).arg_true()[0])
     warnings.warn(
         f"Column {present.name!r}: no date says whether the month or the day is first. They are read month first, "
-        f"{present[place].strip()!r} as {by_month[place]:%Y-%m-%d}. If that is wrong: --column "
-        f"{shlex.quote(f'{present.name}=date:{_day_first(pattern)}')}.",
+        f"{present[place].strip()!r} as {by_month[place]:%Y-%m-%d}. If that is wrong: "
+        f"{say_kind(present.name, f'date:{_day_first(pattern)}')}.",
         stacklevel=2,
     )

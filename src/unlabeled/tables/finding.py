@@ -7,7 +7,6 @@ Text is a number or a date if all of its values are, written in one way (`unlabe
 from __future__ import annotations
 
 import re
-import shlex
 import warnings
 from collections.abc import Mapping
 
@@ -29,6 +28,7 @@ from unlabeled.tables.numbers import (
     other_spelling,
     read_numbers,
 )
+from unlabeled.tables.remedies import say_kind
 from unlabeled.tables.said import (
     TRUTH,
     as_category,
@@ -153,10 +153,10 @@ def _choose(values: pl.Series, spellings: tuple[str, ...], mark: str | None, *, 
         return Column(values.name, "number", pattern=chosen)
     example = marked[0].strip()
     if len(_marks(spellings)) == 2 and not said:
-        other = Column(values.name, "number", pattern=other_spelling(chosen))
+        other = say_kind(values.name, f"number:{other_spelling(chosen)}")
         warnings.warn(
             f"Column {values.name!r}: {example!r} may have a decimal mark or a thousands mark. It is read with a "
-            f"{IN_WORDS[chosen]}. If that is wrong: --column {shlex.quote(other.said)}.",
+            f"{IN_WORDS[chosen]}. If that is wrong: {other}.",
             stacklevel=2,
         )
     return Column(values.name, "number", f"read with a {IN_WORDS[chosen]}, such as {example!r}", pattern=chosen)
@@ -190,7 +190,7 @@ def _names_rows(name: str, finite: FloatArray, n_rows: int) -> str:
 
 
 def _otherwise(name: str, kind: str) -> str:
-    return f"if not, --column {shlex.quote(f'{name}={kind}')}"
+    return f"if not, {say_kind(name, kind)}"
 
 
 # --- text and the rest ---
@@ -244,7 +244,7 @@ def _warn_of_strange_numbers(name: str, present: pl.Series) -> None:
         why = f"are in several currencies ({', '.join(found)})" if len(found) > 1 else "are not written in one way"
         warnings.warn(
             f"Column {name!r} is left out: its values, such as {present[0]!r}, {why}. If they are numbers, write them "
-            f"in one way, or take those that can be read: --column {shlex.quote(f'{name}=number')}.",
+            f"in one way, or take those that can be read: {say_kind(name, 'number')}.",
             stacklevel=2,
         )
 
@@ -258,7 +258,7 @@ def _refuse_mixture(present: pl.Series, values: pl.Series, first_line: int) -> N
     numbers = words.to_frame().select(read_numbers(pl.first(), spelling)).to_series()
     row = int((words.is_not_null() & numbers.is_null()).arg_true()[0])
     name, word = values.name, "line" if first_line > 1 else "row"
-    ways = ", or ".join(f"--column {shlex.quote(f'{name}={kind}')}" for kind in ("number", "category"))
+    ways = ", or ".join(say_kind(name, kind) for kind in ("number", "category"))
     raise TableError(
         f"Column {name!r} mixes numbers and words: {words[row]!r} on {word} {row + first_line}. Correct it, leave it "
         f"empty if it means missing, or say what the column is: {ways}; what is no number is missing then."

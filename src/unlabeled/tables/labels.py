@@ -10,7 +10,7 @@ import polars as pl
 
 from unlabeled.labels import says_unlabeled, surely_positive
 from unlabeled.tables.columns import MISSING_WORDS, nearest_first
-from unlabeled.tables.formats import TableError
+from unlabeled.tables.errors import TableError
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from copy import copy
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -12,49 +11,85 @@ from sklearn.pipeline import Pipeline
 
 from unlabeled.arrays import FloatArray
 from unlabeled.tables.columns import Columns, Notices
-from unlabeled.tables.encoding import FrameEncoder
+from unlabeled.tables.encoding import TableEncoder
 
 
-@dataclass
-class TableModel:
-    """The fitted pipeline (`FrameEncoder`, classifier), and how labels were read.
+class TableModel(Pipeline):
+    """A pipeline from a table to decisions: `TableEncoder`, then a classifier. The command line saves these.
 
-    ``facts`` is what was estimated when it was fitted, for people to read.
+    As an estimator it answers for data frames of pandas and polars and for mappings of columns, in which columns are
+    found by name; other columns do not matter. Classes are 1, what ``positive`` is in the column ``label``, and 0.
+
+    Parameters
+    ----------
+    steps : list of (name, estimator)
+        A `TableEncoder` and a classifier.
+    label : str
+        The column that marked positives in the table that the model was fitted to.
+    positive : str
+        Its value for positives.
+    facts : dict
+        What was estimated when it was fitted, for people to read.
+    transform_input, memory, verbose
+        As in scikit-learn's `Pipeline`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled import WMMDClassifier
+    >>> from unlabeled.tables import TableEncoder, TableModel
+    >>> table = {"age": np.arange(40.0) ** 2, "city": ["Bonn", "Rome"] * 20}
+    >>> y = [1] * 10 + [0] * 30
+    >>> model = TableModel([("columns", TableEncoder()), ("classifier", WMMDClassifier(prior=0.5))]).fit(table, y)
+    >>> model.predict({"city": ["Rome", "Bonn"], "age": [4, 1500]})
+    array([1, 0])
     """
 
-    pipeline: Pipeline
-    label: str
-    positive: str
-    facts: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        steps: list[tuple[str, Any]],
+        *,
+        label: str = "",
+        positive: str = "",
+        facts: dict[str, Any] | None = None,
+        transform_input: list[str] | None = None,
+        memory: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(steps, transform_input=transform_input, memory=memory, verbose=verbose)
+        self.label = label
+        self.positive = positive
+        self.facts = facts
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "facts": json.dumps(self.facts)}  # one text, for tables of 10,000 columns
+        return {**super().__getstate__(), "facts": json.dumps(self.facts)}  # one text, for tables of 10,000 columns
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, facts=json.loads(state["facts"]))
+        super().__setstate__({**state, "facts": json.loads(state["facts"])})
 
     @property
-    def encoder(self) -> FrameEncoder:
-        """The first step of the pipeline, which makes features of a table."""
-        return self.pipeline[0]
+    def encoder(self) -> TableEncoder:
+        """The first step, which makes features of a table."""
+        return self[0]
 
     @property
     def columns(self) -> Columns:
         """What the columns of the table are."""
-        return self.encoder.columns
+        return self.encoder.columns_
 
     @property
     def classifier(self) -> Any:
-        """The last step of the pipeline."""
-        return self.pipeline[-1]
+        """The last step."""
+        return self[-1]
 
     def with_decimal(self, mark: str | None) -> TableModel:
         """The same model for tables that write decimals with another mark, "." or ","."""
         if mark is None:
             return self
-        encoder = copy(self.encoder)
-        encoder.columns = self.columns.with_decimal(mark)
-        return replace(self, pipeline=Pipeline([("columns", encoder), *self.pipeline.steps[1:]]))
+        model, encoder = copy(self), copy(self.encoder)
+        encoder.columns_ = self.columns.with_decimal(mark)
+        model.steps = [(self.steps[0][0], encoder), *self.steps[1:]]
+        return model
 
     def features(self, frame: pl.DataFrame) -> tuple[FloatArray, Notices]:
         """The rows of a table as the classifier sees them, and what was strange in them."""

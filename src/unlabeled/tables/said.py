@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from unlabeled.tables.columns import Column, nearest_first, present_text
+from unlabeled.tables.columns import Column, nearest_first, present_text, whole_as_whole
 from unlabeled.tables.dates import date_pattern, read_dates
 from unlabeled.tables.errors import TableError
 from unlabeled.tables.numbers import PLAIN, SPELLINGS, check_spelling, n_read
+from unlabeled.tables.remedies import say_kind
 
 #: What can be said of a column.
 KINDS = ("number", "category", "date", "boolean", "text", "identifier", "drop")
@@ -98,7 +99,7 @@ def without_use(values: pl.Series, present: pl.Series) -> Column | None:
 
 def as_category(name: str, present: pl.Series) -> Column:
     """A column of categories, with the list of them."""
-    categories = tuple(sorted(present.cast(pl.String).unique().to_list()))
+    categories = tuple(sorted(whole_as_whole(present).cast(pl.String).unique().to_list()))
     return Column(name, "category", f"{len(categories)} different values", categories)
 
 
@@ -120,7 +121,7 @@ def _as_date(values: pl.Series, present: pl.Series, pattern: str) -> Column:
     if not pattern:
         raise TableError(
             f"Column {values.name!r} cannot be read as dates: {text[0]!r}. Say how they are written, such as "
-            f"--column '{values.name}=date:%d/%m/%Y'."
+            f"{say_kind(values.name, 'date:%d/%m/%Y')}."
         )
     _tell_unread(text, read_dates(text, pattern).null_count(), f"a date written as {pattern}")
     return Column(values.name, "date", _AS_YOU_SAID, pattern=pattern)
