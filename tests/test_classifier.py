@@ -412,7 +412,7 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
 @pytest.mark.parametrize(
     ("X", "y", "options", "message"),
     [
-        (np.where(X == 3, np.nan, X), Y, {}, "NaN"),
+        (np.where(X == 3, np.inf, X), Y, {}, "infinity"),
         (np.where(X == 3, np.inf, X), Y, {}, "infinity"),
         (np.char.add(X.astype(str), "a"), Y, {}, "convert|string"),
         (X + 1j, Y, {}, "[Cc]omplex"),
