@@ -29,7 +29,7 @@ def test_public_names():
         "show_versions",
         "wmmd",
     ]
-    assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]
+    assert unlabeled.engines.__all__ == ["ENGINES", "Choice", "choose_engine", "log_kernel_sums", "select_engine"]
     assert unlabeled.datasets.__all__ == [
         "PAPER_DATASETS",
         "GaussianBayes",

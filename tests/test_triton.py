@@ -263,6 +263,15 @@ def test_reasons_without_a_card(monkeypatch):
     assert "could not be loaded" in choose_engine(**LARGE_JOB).reason
 
 
+def test_the_environment_may_name_an_engine(monkeypatch):
+    monkeypatch.setenv("UNLABELED_ENGINE", "reference")
+    assert choose_engine(**LARGE_JOB) == choosing.Choice("reference", "UNLABELED_ENGINE asks for it")
+    assert select_engine("numba") == "numba"
+    monkeypatch.setenv("UNLABELED_ENGINE", "cuda")
+    with pytest.raises(ValueError, match=r"UNLABELED_ENGINE=cuda is not known.*triton"):
+        select_engine()
+
+
 def test_without_a_card_the_message_says_what_to_do(triton_engine, monkeypatch):
     monkeypatch.setattr(triton_engine, "INTERPRETED", False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

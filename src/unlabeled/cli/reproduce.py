@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from unlabeled.datasets import paper_dataset
+from unlabeled.engines.choosing import VARIABLE, choose_engine
 from unlabeled.experiments import run
 from unlabeled.experiments.cell import Cell
 from unlabeled.experiments.harness import DEFAULT_MEMORY_GB, run_cells
@@ -51,6 +52,9 @@ def reproduce(
         Path | None,
         typer.Option(help="Folder with the LIBSVM files. Default: UNLABELED_DATA_HOME, else they are downloaded."),
     ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="How kernel sums are computed, as in 'triton'. Default: the best for each.")
+    ] = None,
 ) -> None:
     """Run the paper's experiments and set the results beside the paper's own numbers.
 
@@ -73,6 +77,8 @@ def reproduce(
     console = Console(stderr=True)
     if data_home is not None:
         os.environ["UNLABELED_DATA_HOME"] = str(data_home)
+    if engine is not None:
+        os.environ[VARIABLE] = "auto" if engine == "auto" else choose_engine(engine).name  # for all processes
     path = out / "results.jsonl"
     _unpack(path)
     chosen = list(targets or ["all"])

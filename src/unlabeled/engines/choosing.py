@@ -4,11 +4,14 @@ An engine says itself whether a job suits it: ``unsuited(kernel, n_queries, n_po
 module answers the reason why not, or None; an engine without that function takes any job. ``"auto"`` takes the first of
 `ENGINES` that is installed and suited. Asking a module means loading it, so an engine whose libraries are slow to load
 names the least number of pairs that is worth it, unless they are loaded already.
+
+The environment variable ``UNLABELED_ENGINE`` names an engine that ``"auto"`` then stands for.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +36,9 @@ class Engine:
     least_pairs: float = 0.0
     driver: str | None = None
 
+
+#: The environment variable with what "auto" is to stand for.
+VARIABLE = "UNLABELED_ENGINE"
 
 #: In the order in which "auto" asks them.
 ENGINES: dict[str, Engine] = {
@@ -84,10 +90,13 @@ def choose_engine(
     >>> choose_engine("reference", n_queries=1000, n_points=1000, n_features=3)
     Choice(name='reference', reason='asked for')
     """
-    if not isinstance(engine, str) or engine not in {"auto", *ENGINES}:
-        raise ValueError(f"engine={engine!r} is not known; use 'auto' or one of {sorted(ENGINES)}.")
+    _check_known(engine, f"engine={engine!r}")
     if engine != "auto":
         return Choice(engine, "asked for")
+    everywhere = os.environ.get(VARIABLE) or "auto"
+    _check_known(everywhere, f"{VARIABLE}={everywhere}")
+    if everywhere != "auto":
+        return Choice(everywhere, f"{VARIABLE} asks for it")
     passed_over: list[str] = []
     for name in ENGINES:
         reason = _unsuited(name, as_kernel(kernel), n_queries, n_points, n_features, exact=exact)
@@ -95,6 +104,11 @@ def choose_engine(
             return Choice(name, "; ".join([*passed_over, f"{name} is the first that can do the job"]))
         passed_over.append(f"not {name}: {reason}")
     raise ImportError("No engine can be used: " + "; ".join(passed_over) + ".")
+
+
+def _check_known(engine: object, given: str) -> None:
+    if not isinstance(engine, str) or engine not in {"auto", *ENGINES}:
+        raise ValueError(f"{given} is not known; use 'auto' or one of {sorted(ENGINES)}.")
 
 
 def select_engine(
