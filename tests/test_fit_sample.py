@@ -74,9 +74,9 @@ def test_prior_estimators(data, name):
 def test_samples_are_checked_as_tables_are(data, name):
     make, pu = CLASSIFIERS[name], samples_of(data)
     one = PUSample(Sample(data.X[:1]), pu.unlabeled)
-    strange = PUSample(Sample(np.where(np.arange(40)[:, None] == 3, np.nan, data.X[:40])), pu.unlabeled)
+    strange = PUSample(Sample(np.where(np.arange(40)[:, None] == 3, np.inf, data.X[:40])), pu.unlabeled)
     wide = PUSample(Sample(np.zeros((5, 3))), pu.unlabeled)
-    for sample, message in ((one, "two are needed"), (strange, "NaN"), (wide, "they must agree")):
+    for sample, message in ((one, "two are needed"), (strange, "infinity"), (wide, "they must agree")):
         with pytest.raises(ValueError, match=message):
             make().fit_sample(sample)
     with pytest.raises(ValueError, match="samples are single-sample, and the estimator is case-control"):
