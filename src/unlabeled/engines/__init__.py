@@ -9,6 +9,8 @@ hands the loop to the engine asked for. ``engine="auto"`` takes the first usable
 2. ``reference``: the definition in NumPy float64. Slow; it is what the others are tested against.
 
 `select_engine` answers what ``"auto"`` would take.
+
+What solves equations in a kernel's space needs the kernel's values and not their sums: `kernel_matrix` has these.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
+from unlabeled.engines.matrices import kernel_matrix
 from unlabeled.kernels import Kernel, as_gammas, as_kernel
 
-__all__ = ["ENGINES", "log_kernel_sums", "select_engine"]
+__all__ = ["ENGINES", "kernel_matrix", "log_kernel_sums", "select_engine"]
 
 
 #: Rows whose own pair is added back at once.

@@ -94,7 +94,7 @@ def loo_scores(pu: PUSample, kernels: Kernels, max_evaluations: int | None, rng:
 
 def loo_scores_at(pu: PUSample, kernels: Kernels, places: Places) -> HonestScores:
     """Leave-one-out scores of the rows at these places, all rows staying in the sums."""
-    return _scores_of(pu.take(*places), loo_log_scores(pu, kernels, *places), pu.labelled_share)
+    return scores_of(pu.take(*places), loo_log_scores(pu, kernels, *places), pu.labelled_share)
 
 
 def holdout_scores(
@@ -106,10 +106,10 @@ def holdout_scores(
     kept, held = pu.take(positive_kept, unlabeled_kept), pu.take(positive_held, unlabeled_held)
     held = held.take(*(some_rows(len(sample), max_evaluations, rng) for sample in (held.positive, held.unlabeled)))
     found = (log_scores(held.positive.rows, kept, kernels), log_scores(held.unlabeled.rows, kept, kernels))
-    return _scores_of(held, found, pu.labelled_share), kept
+    return scores_of(held, found, pu.labelled_share), kept
 
 
-def _scores_of(scored: PUSample, scores: tuple[FloatArray, FloatArray], labelled_share: float) -> HonestScores:
+def scores_of(scored: PUSample, scores: tuple[FloatArray, FloatArray], labelled_share: float) -> HonestScores:
     """Scores (n_gammas, n_rows) of the rows of both samples, with their weights and numbers."""
     positive, unlabeled = scored.positive, scored.unlabeled
     numbers = positive.row_numbers, unlabeled.row_numbers
