@@ -17,17 +17,18 @@ from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.kernels import Kernel, Linear, as_gammas, as_grid, as_inner_product
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.averaging import (
     RELATIVE_GAMMAS,
+    TWO_STEP_GAMMA,
     KernelChoice,
     MeanRatio,
     Weighed,
     multipliers,
 )
-from unlabeled.scoring.landmarks import Features, choose_landmarks
+from unlabeled.scoring.landmarks import Features, Landmarks, PlainFeatures, TwoStepFeatures
 from unlabeled.scoring.least_squares import log_or_less
-from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, median_sq_distance, standardised
+from unlabeled.scoring.scaling import SCALINGS, different_scalings, median_sq_distance, standardised
 from unlabeled.scoring.selection import some_places
 from unlabeled.stages import stage
 
@@ -50,7 +51,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         "linear" is for more features than rows: the score is then a weighted sum of the features.
     gamma : "auto", float or sequence of floats, default="auto"
         Gammas of the kernels to average. "auto": four around one over the median squared distance of the population's
-        rows. The linear kernel has none.
+        rows, and one more kernel that goes two steps; see Notes. The linear kernel has none.
     penalty : "auto", float or sequence of floats, default="auto"
         What the squared norm of the function is multiplied by. "auto": seven, from a thousandth to a thousand times
         the variance of the kernel's features in the population. One gamma and one penalty: the ratio is the maximiser
@@ -60,7 +61,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         averaged as kernels are, if ``gamma`` and ``penalty`` are "auto"; "none" if you give one of them.
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
         What the score must exceed, see `WMMDClassifier`.
-    max_landmarks : int, default=300
+    max_landmarks : int, default=200
         The most rows that kernels are centred at. With no more different rows than that the solution is exact.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
@@ -97,6 +98,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     A ratio by least squares can be negative. `score_samples` is its log from 1/4 on; below, a curve that goes on
     falling. The threshold "bayes", ratio above 1 / (2 prior), never lies below 1/2.
 
+    One of the kernels averaged by default goes from x to y in two steps, by way of any row z: the mean over z of
+    k(x, z) k(z, y). It knows how dense rows are, and so needs few positives to find a class in the middle of another.
+
     ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
     Examples
@@ -121,7 +125,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         penalty: str | float | tuple[float, ...] = "auto",
         scale: str = "auto",
         threshold: Policy = "calibrated",
-        max_landmarks: int = 300,
+        max_landmarks: int = 200,
         scenario: str = "case-control",
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = None,
@@ -179,15 +183,20 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def _kernel_choices(self, pu: PUSample) -> list[KernelChoice]:
         """Each kernel in each kind of units, at the same landmarks."""
-        places = choose_landmarks(standardised(pu).apply_to_samples(pu), self.max_landmarks)
-        rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[places]
-        self.landmarks_ = np.concatenate([pu.positive.row_numbers, pu.unlabeled.row_numbers])[places]
+        scalings = different_scalings(self._scalings(), pu)
+        standard = standardised(pu)  # in which landmarks are chosen, whatever the units
+        landmarks = Landmarks.of(standard.apply_to_samples(pu), self.max_landmarks)
+        self.landmarks_ = np.concatenate([pu.positive.row_numbers, pu.unlabeled.row_numbers])[landmarks.places]
+        rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[landmarks.places]
         penalties = None if _is_auto(self.penalty) else as_grid(self.penalty, "penalty")
-        kernel = as_inner_product(self.kernel)
         return [
-            KernelChoice(scaling, Features.at(scaling.apply(rows), kernel, gamma), penalties)
-            for scaling in different_scalings(self._scalings(), pu)
-            for gamma in self._gammas(scaling, pu)
+            KernelChoice(scaling, features, penalties)
+            for scaling in scalings
+            for features in self._features(
+                landmarks.with_rows(scaling.apply(rows).astype(np.float64, copy=False)),
+                scaling.apply_to_samples(pu).population,
+                two_steps=scaling is scalings[0],
+            )
         ]
 
     def _scalings(self) -> tuple[str, ...]:
@@ -195,14 +204,18 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
             return (self.scale,)
         return ("standard", "none") if _is_auto(self.gamma) and _is_auto(self.penalty) else ("none",)
 
-    def _gammas(self, scaling: Scaling, pu: PUSample) -> list[float | None]:
+    def _features(self, landmarks: Landmarks, population: Sample, *, two_steps: bool) -> list[Features]:
         kernel = as_inner_product(self.kernel)
         if isinstance(kernel, Linear):
-            return [None]
+            return [PlainFeatures.at(landmarks, kernel, None)]
         if not _is_auto(self.gamma):
-            return list(map(float, as_gammas(self.gamma)))
-        median = median_sq_distance(scaling.apply_to_samples(pu).population)
-        return list(map(float, kernel.sharpness(RELATIVE_GAMMAS / median)))
+            return [PlainFeatures.at(landmarks, kernel, float(gamma)) for gamma in as_gammas(self.gamma)]
+        median = median_sq_distance(population)
+        gammas = kernel.sharpness(RELATIVE_GAMMAS / median)
+        found: list[Features] = [PlainFeatures.at(landmarks, kernel, float(gamma)) for gamma in gammas]
+        if two_steps:
+            found.append(TwoStepFeatures.at(landmarks, kernel, float(kernel.sharpness(TWO_STEP_GAMMA / median))))
+        return found
 
     def _average(self, kernels: list[KernelChoice], pu: PUSample) -> HonestScores:
         """Weigh all ratios, keep the function that is their mean, and answer with its honest scores."""

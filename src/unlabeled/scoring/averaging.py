@@ -28,6 +28,8 @@ from unlabeled.scoring.selection import Places, some_places
 RELATIVE_PENALTIES: FloatArray = np.geomspace(1e-3, 1e3, 7)
 #: Gammas in units of one over the median squared distance: a factor of 4 apart, since their mean is taken.
 RELATIVE_GAMMAS: FloatArray = np.exp2([-2, 0, 2, 4])
+#: The one kernel in two steps: more of them would cost where density says nothing.
+TWO_STEP_GAMMA = 4.0
 
 #: A lead of half a standard error multiplies the odds of two weights by e.
 SHARPNESS = 2.0

@@ -8,13 +8,15 @@ are left out stay honest although the row itself may be a landmark.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines import kernel_matrix
+from unlabeled.engines.matrices import squared_distances
 from unlabeled.kernels import Kernel, Linear
 from unlabeled.samples import PUSample, order_by_values, some_rows
 
@@ -28,22 +30,41 @@ JITTER = 1e-10
 _CHUNK = 4_000_000
 
 
-def choose_landmarks(pu: PUSample, at_most: int) -> np.ndarray:
-    """Places of the landmarks among the positives and, counted on from these, the unlabeled rows.
+@dataclass(frozen=True)
+class Landmarks:
+    """Rows that stand for all, in some units: which they are, and the share of all rows that each stands for.
 
-    All different rows where they are few enough, else a choice of some that lie apart (k-means++, Arthur and
-    Vassilvitskii, 2007): each is drawn with a probability in proportion to its squared distance from those before. The
-    draws are always the same, of the rows in the order of their values: neither labels nor the order of the rows
-    matter, and a weight of 2 is the row twice.
+    ``places`` are among the positives and, counted on from these, the unlabeled rows.
     """
-    rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows]).astype(np.float64, copy=False)
-    weights = np.concatenate([pu.positive.weights, pu.unlabeled.weights])
-    n_looked_at = max(MOST_NUMBERS // rows.shape[1], ROWS_A_LANDMARK * at_most)
-    places = some_rows(len(rows), n_looked_at, np.random.RandomState(0))
-    places, weights = _different(rows, weights, places)
-    if len(places) <= at_most:
-        return places
-    return places[_plus_plus(rows[places], weights, at_most)]
+
+    places: np.ndarray
+    rows: FloatArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, pu: PUSample, at_most: int) -> Landmarks:
+        """All different rows where they are few enough, else a choice of some that lie apart.
+
+        That is k-means++ (Arthur and Vassilvitskii, 2007): each is drawn with a probability in proportion to its
+        squared distance from those before. The draws are always the same, of the rows in the order of their values:
+        neither labels nor the order of the rows matter, and a weight of 2 is the row twice.
+        """
+        rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows]).astype(np.float64, copy=False)
+        weights = np.concatenate([pu.positive.weights, pu.unlabeled.weights])
+        n_looked_at = max(MOST_NUMBERS // rows.shape[1], ROWS_A_LANDMARK * at_most)
+        places = some_rows(len(rows), n_looked_at, np.random.RandomState(0))
+        places, weights = _different(rows, weights, places)
+        rows = rows[places]
+        if len(places) > at_most:
+            chosen = _plus_plus(rows, weights, at_most)
+            nearest = squared_distances(rows, rows[chosen]).argmin(axis=1)
+            weights = np.bincount(nearest, weights, len(chosen)).astype(np.float64)
+            places, rows = places[chosen], rows[chosen]
+        return cls(places, rows, weights / weights.sum())
+
+    def with_rows(self, rows: FloatArray) -> Landmarks:
+        """The same in other units."""
+        return replace(self, rows=rows)
 
 
 def _different(rows: FloatArray, weights: FloatArray, places: np.ndarray) -> tuple[np.ndarray, FloatArray]:
@@ -70,12 +91,36 @@ def _plus_plus(rows: FloatArray, weights: FloatArray, n_chosen: int) -> np.ndarr
     return np.unique(chosen)
 
 
-@dataclass(frozen=True)
-class Features:
-    """Coordinates in the space that the kernels at the landmarks span, such that inner products are the kernel's.
+class Features(Protocol):
+    """Coordinates of rows in a space of functions that are sums of kernels at the landmarks.
 
-    Between rows the inner product is the kernel projected on that space (the Nystrom method): exact where all rows are
-    landmarks, up to `JITTER`.
+    Their inner product is the kernel of that space, and a function of it is the inner product with a direction.
+    """
+
+    @property
+    def landmarks(self) -> FloatArray:
+        """The rows that kernels are centred at."""
+
+    @property
+    def kernel(self) -> Kernel | Linear:
+        """The kernel."""
+
+    @property
+    def gamma(self) -> float | None:
+        """Its gamma; None for the linear kernel."""
+
+    def of(self, rows: FloatArray) -> FloatArray:
+        """Coordinates of rows (n_rows, n_landmarks)."""
+
+    def coefficients(self, direction: FloatArray) -> FloatArray:
+        """What to multiply the kernels at the landmarks by, for the function that is this direction's inner product."""
+
+
+@dataclass(frozen=True)
+class PlainFeatures:
+    """The kernel's own space, projected on what the landmarks span (the Nystrom method).
+
+    Exact where all rows are landmarks, up to `JITTER`.
     """
 
     landmarks: FloatArray
@@ -84,20 +129,47 @@ class Features:
     lower: FloatArray  # its product with its transpose is the landmarks' Gram matrix
 
     @classmethod
-    def at(cls, landmarks: FloatArray, kernel: Kernel | Linear, gamma: float | None) -> Features:
+    def at(cls, landmarks: Landmarks, kernel: Kernel | Linear, gamma: float | None) -> PlainFeatures:
         """The features for one gamma; None for the linear kernel."""
-        gram = _matrix(landmarks, landmarks, kernel, gamma)
+        gram = _matrix(landmarks.rows, landmarks.rows, kernel, gamma)
         gram[np.diag_indices_from(gram)] += JITTER * (np.trace(gram) / len(gram) or 1.0)
-        return cls(landmarks, kernel, gamma, cholesky(gram, lower=True))
+        return cls(landmarks.rows, kernel, gamma, cholesky(gram, lower=True))
 
     def of(self, rows: FloatArray) -> FloatArray:
-        """Features of rows (n_rows, n_landmarks)."""
+        """Coordinates of rows (n_rows, n_landmarks)."""
         values = _matrix(self.landmarks, rows, self.kernel, self.gamma)
         return np.asarray(solve_triangular(self.lower, values, lower=True, overwrite_b=True, check_finite=False).T)
 
     def coefficients(self, direction: FloatArray) -> FloatArray:
         """What to multiply the kernels at the landmarks by, for the function that is this direction's inner product."""
         return np.asarray(solve_triangular(self.lower, direction, lower=True, trans="T"))
+
+
+@dataclass(frozen=True)
+class TwoStepFeatures:
+    """The space of the kernel in two steps, from a row to any row z and on: the mean over z of k(x, z) k(z, y).
+
+    Unlike k(x, x), its value at x and x says how dense rows are around x. So a class that lies where rows are dense, or
+    where they are not, is set apart by the plainest functions of the space.
+    """
+
+    landmarks: FloatArray
+    kernel: Kernel | Linear
+    gamma: float | None
+    roots: FloatArray  # of the shares that the landmarks stand for
+
+    @classmethod
+    def at(cls, landmarks: Landmarks, kernel: Kernel | Linear, gamma: float | None) -> TwoStepFeatures:
+        """The features for one gamma of the kernel of one step."""
+        return cls(landmarks.rows, kernel, gamma, np.sqrt(landmarks.shares))
+
+    def of(self, rows: FloatArray) -> FloatArray:
+        """Coordinates of rows (n_rows, n_landmarks)."""
+        return _matrix(rows, self.landmarks, self.kernel, self.gamma) * self.roots
+
+    def coefficients(self, direction: FloatArray) -> FloatArray:
+        """What to multiply the kernels at the landmarks by, for the function that is this direction's inner product."""
+        return self.roots * direction
 
 
 def chunks(n_rows: int, n_columns: int) -> Iterator[slice]:
