@@ -16,6 +16,7 @@ def test_public_names():
         "ConvexPUClassifier",
         "Costs",
         "ElkanNotoClassifier",
+        "LeastSquaresPUClassifier",
         "NNPUClassifier",
         "PUClassifier",
         "ScoreWMMDClassifier",
@@ -28,7 +29,7 @@ def test_public_names():
         "save",
         "wmmd",
     ]
-    assert unlabeled.engines.__all__ == ["ENGINES", "log_kernel_sums", "select_engine"]
+    assert unlabeled.engines.__all__ == ["ENGINES", "kernel_matrix", "log_kernel_sums", "select_engine"]
     assert unlabeled.datasets.__all__ == [
         "PAPER_DATASETS",
         "GaussianBayes",

@@ -23,12 +23,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier, WMMDClassifier
+from unlabeled.classifiers.least_squares import LeastSquaresPUClassifier
 from unlabeled.classifiers.pu import PUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.thresholds import TargetRecall
 from unlabeled.files import written_whole
-from unlabeled.kernels import Inverse
+from unlabeled.kernels import Inverse, Linear
 from unlabeled.priors import PRIORS, BestBinPrior
 from unlabeled.saving import ModelFileError, load, read_header, save
 from unlabeled.saving.header import MAGIC, Header
@@ -65,6 +66,8 @@ MODELS = {
         ),
         WMMDClassifier(0.5),
     ),
+    "least-squares": LeastSquaresPUClassifier(0.5),
+    "least-squares-linear": LeastSquaresPUClassifier(kernel=Linear(), scenario="single-sample"),
     "score": ScoreWMMDClassifier(prior=0.5),
     "auto": PUClassifier(),
     "recall": WMMDClassifier(0.5, threshold=TargetRecall(0.8)),

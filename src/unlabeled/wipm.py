@@ -234,7 +234,7 @@ def wipm_optimum(
     points, place = np.unique(np.concatenate([population, rows]), axis=0, return_inverse=True)
     masses = np.zeros(len(points))
     np.add.at(masses, place.ravel(), np.concatenate([plus, -minus]))
-    of_population = np.bincount(place.ravel()[: len(plus)], plus, len(points))
+    of_population = np.bincount(place.ravel()[: len(plus)], plus, len(points)).astype(np.float64)
     g = functions.optimizer(points, masses, of_population)
     return Optimum(float(masses @ g), points, g)
 

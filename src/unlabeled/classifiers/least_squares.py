@@ -82,6 +82,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         What was averaged: "scale", "gamma", "penalty" and "weight" of each ratio that is in use.
     landmarks_ : array of shape (n_landmarks,)
         The training rows that kernels are centred at, as numbers of rows of the table.
+    feature_means_ : array of shape (n_features_in_,)
+        Over the population.
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
@@ -185,6 +187,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         """Each kernel in each kind of units, at the same landmarks."""
         scalings = different_scalings(self._scalings(), pu)
         standard = standardised(pu)  # in which landmarks are chosen, whatever the units
+        self.feature_means_ = standard.center
         landmarks = Landmarks.of(standard.apply_to_samples(pu), self.max_landmarks)
         self.landmarks_ = np.concatenate([pu.positive.row_numbers, pu.unlabeled.row_numbers])[landmarks.places]
         rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[landmarks.places]

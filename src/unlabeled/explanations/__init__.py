@@ -11,20 +11,25 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unlabeled.arrays import FloatArray
-from unlabeled.classifiers import ScoreWMMDClassifier, WMMDClassifier
+from unlabeled.classifiers import LeastSquaresPUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.explanations.distances import DistanceReasons, distance_reasons
 from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
+from unlabeled.explanations.least_squares import LeastSquaresReasons, least_squares_reasons
 from unlabeled.explanations.shares import Shares
 
 __all__ = [
     "DistanceReasons",
     "Explanation",
     "LearnedReasons",
+    "LeastSquaresReasons",
     "Reasons",
     "Shares",
     "explain",
     "in_words",
 ]
+
+#: What a score is made of, by the classifier that it is from.
+MadeOf = DistanceReasons | LeastSquaresReasons | LearnedReasons
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Reasons:
 
     by: str
     weight: float
-    made_of: DistanceReasons | LearnedReasons
+    made_of: MadeOf
 
     @property
     def adds(self) -> float:
@@ -61,7 +66,7 @@ class _Kind:
 
     by: str
     in_words: Callable[[Any], str]
-    explain: Callable[[Any, FloatArray], DistanceReasons | LearnedReasons]
+    explain: Callable[[Any, FloatArray], MadeOf]
 
 
 def _name_of(estimator: Any) -> str:
@@ -73,6 +78,11 @@ _KINDS: dict[type, _Kind] = {
         "distances",
         lambda part: f"distances to the training rows (WMMD, gamma {part.gamma_:.3g})",
         distance_reasons,
+    ),
+    LeastSquaresPUClassifier: _Kind(
+        "fitted ratio",
+        lambda part: f"a ratio fitted by least squares ({len(part.landmarks_):,} landmarks)",
+        least_squares_reasons,
     ),
     ScoreWMMDClassifier: _Kind(
         "learned score",
@@ -86,12 +96,13 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     """Explain the score that a fitted classifier gives to a row.
 
     By distances the score is the log of a ratio of two means over training rows, or a sum of such logs: each training
-    row has an exact share in a mean, and parts by feature sum up to the score. A learned score has no such parts: the
-    answer has the training rows next to this one in that score, and the importances of its features.
+    row has an exact share in a mean, and parts by feature sum up to the score. For a ratio fitted by least squares the
+    answer says what the score would be with each feature at its mean. A learned score has no such parts: the answer has
+    the training rows next to this one in that score, and the importances of its features.
 
     Parameters
     ----------
-    model : PUClassifier, WMMDClassifier or ScoreWMMDClassifier
+    model : PUClassifier, WMMDClassifier, LeastSquaresPUClassifier or ScoreWMMDClassifier
         Fitted.
     row : array of shape (n_features,), or array or data frame of shape (1, n_features)
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import softmax
 
 from unlabeled.arrays import FloatArray
-from unlabeled.deciding.scores import SMALLEST_SPREAD, HonestScores
+from unlabeled.deciding.scores import HonestScores
 from unlabeled.engines import kernel_matrix
 from unlabeled.kernels import Kernel, Linear
 from unlabeled.samples import PUSample
@@ -37,6 +37,8 @@ SHARPNESS = 2.0
 LEAST_WEIGHT = 0.05
 #: The most rows of each sample that kernels and penalties are weighed by.
 WEIGHING_ROWS = 2_000
+#: The most that the mean ratio of the positives is stretched to: more than one over the prior it cannot be.
+LARGEST_RATIO = 1e3
 #: Ratios that tell nothing are shrunk to 1 nearly, not quite, so that their order stays.
 _SMALLEST_SLOPE = 1e-6
 
@@ -68,11 +70,14 @@ def multipliers(ratios: HonestScores, weights: FloatArray) -> FloatArray:
     """
     if len(weights) == 1:
         return np.ones(1)
-    spreads = np.array([one.spread for one in ratios.each()])
-    in_units = weights / np.maximum(spreads, SMALLEST_SPREAD)
-    mean = ratios.mapped(1.0, -1.0).weighted_sum(in_units)
-    square = mean.population**2 @ mean.population_mass
-    slope = (mean.positive @ mean.positive_mass) / square if square > 0 else 0.0
+    less_1 = ratios.mapped(1.0, -1.0)
+    rises = np.abs(less_1.positive @ less_1.positive_mass)
+    # A population that hardly varies beside that has no positives in it, and its spread is rounding.
+    spreads = np.maximum([one.spread for one in ratios.each()], rises / LARGEST_RATIO)
+    in_units = weights / spreads
+    mean = less_1.weighted_sum(in_units)
+    square, rise = mean.population**2 @ mean.population_mass, mean.positive @ mean.positive_mass
+    slope = rise / max(square, rise**2 / LARGEST_RATIO) if rise > 0 else 0.0
     return np.asarray(max(slope, _SMALLEST_SLOPE) * in_units)
 
 

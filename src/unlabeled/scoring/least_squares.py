@@ -35,6 +35,11 @@ from unlabeled.scoring.selection import scores_of
 
 #: What is left of a row's share in its own fit may be rounding only.
 _TINY = 1e-12
+#: Variances below this share of the features' mean square are rounding.
+_ROUNDING = 1e-12
+#: A population whose rows are all alike has no variance; the unit of penalties is then this share of the squared
+#: distance between the two means.
+_LEAST_VARIANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class LeastSquares:
     center: FloatArray  # of the features in the population
     axes: FloatArray  # orthogonal, in columns
     variances: FloatArray  # of the population along these
+    total_variance: float  # never 0: it is the unit of penalties
     positive_mean: FloatArray  # along these
     n_positive: float
     n_population: float
@@ -76,13 +82,11 @@ class LeastSquares:
     def of(cls, moments: Moments) -> LeastSquares:
         """One eigendecomposition of the population's covariance."""
         variances, axes = eigh(moments.covariance, driver="evd", check_finite=False)
+        square = float(moments.center @ moments.center + variances.sum())  # mean square of the features
+        variances[variances < _ROUNDING * square] = 0
         mean = (moments.positive_mean - moments.center) @ axes
-        return cls(moments.center, axes, np.maximum(variances, 0), mean, moments.n_positive, moments.n_population)
-
-    @property
-    def total_variance(self) -> float:
-        """The unit of penalties; never 0."""
-        return float(self.variances.sum()) or 1.0
+        total = max(float(variances.sum()), _LEAST_VARIANCE * float(mean @ mean)) or 1.0
+        return cls(moments.center, axes, variances, total, mean, moments.n_positive, moments.n_population)
 
     def honest_ratios(self, scored: PUSample, penalties: FloatArray, labelled_share: float) -> HonestScores:
         """Ratios of some of the rows that were fitted to, as features, each by the fit without (one unit of) it."""
