@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from unlabeled import (
     ConvexPUClassifier,
     ElkanNotoClassifier,
+    LeastSquaresPUClassifier,
     NNPUClassifier,
     PUClassifier,
     ScoreWMMDClassifier,
@@ -34,6 +35,7 @@ def _network(**options):
 
 CLASSIFIERS = {
     "wmmd": lambda **options: WMMDClassifier(0.5, random_state=0, **options),
+    "least-squares": lambda **options: LeastSquaresPUClassifier(0.5, **options),
     "score": lambda **options: ScoreWMMDClassifier(LogisticRegression(), prior=0.5, **options),
     "pu": lambda **options: PUClassifier(0.5, estimator=LogisticRegression(), **options),
     "convex": lambda **options: ConvexPUClassifier("logistic", 0.5, gamma=0.2, alpha=0.1, **options),
@@ -83,7 +85,7 @@ def test_samples_are_checked_as_tables_are(data, name):
         make().fit_sample(samples_of(data, "single-sample"))
 
 
-@pytest.mark.parametrize("name", ["wmmd", "score", "pu"])
+@pytest.mark.parametrize("name", ["wmmd", "least-squares", "score", "pu"])
 def test_whole_numbers_and_weights_of_zero(data, name):
     X, weights = np.round(3 * data.X), np.where(np.arange(200) % 7 == 0, 0.0, 1.0)
     pu = PUSample(
@@ -116,7 +118,7 @@ def test_a_network_takes_no_weights(data):
 # --- rows are known by their place in the table ---
 
 
-@pytest.mark.parametrize("name", ["wmmd", "score", "pu"])
+@pytest.mark.parametrize("name", ["wmmd", "least-squares", "score", "pu"])
 def test_honest_scores_say_which_rows_they_are_of(data, name, rng):
     order = rng.permutation(200)
     y = data.y[order]
@@ -256,7 +258,7 @@ def test_a_standardised_table_is_scored_in_one_unit_only(data, dtype, monkeypatc
 # --- what to expect of a classifier ---
 
 
-@pytest.mark.parametrize("name", ["wmmd", "score", "pu", "elkan-noto"])
+@pytest.mark.parametrize("name", ["wmmd", "least-squares", "score", "pu", "elkan-noto"])
 def test_what_is_expected_of_new_rows(name):
     data = make_gaussians(150, 800, 4000, prior=0.5, separation=2.5, random_state=0)
     model = CLASSIFIERS[name]().fit(data.X, np.where(data.y == 1, "positive", "background"))

@@ -16,6 +16,7 @@ def test_public_names():
         "ConvexPUClassifier",
         "Costs",
         "ElkanNotoClassifier",
+        "LeastSquaresPUClassifier",
         "NNPUClassifier",
         "PUClassifier",
         "ScoreWMMDClassifier",
@@ -29,7 +30,14 @@ def test_public_names():
         "show_versions",
         "wmmd",
     ]
-    assert unlabeled.engines.__all__ == ["ENGINES", "Choice", "choose_engine", "log_kernel_sums", "select_engine"]
+    assert unlabeled.engines.__all__ == [
+        "ENGINES",
+        "Choice",
+        "choose_engine",
+        "kernel_matrix",
+        "log_kernel_sums",
+        "select_engine",
+    ]
     assert unlabeled.datasets.__all__ == [
         "PAPER_DATASETS",
         "GaussianBayes",

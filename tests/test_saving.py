@@ -45,12 +45,13 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier, WMMDClassifier
+from unlabeled.classifiers.least_squares import LeastSquaresPUClassifier
 from unlabeled.classifiers.pu import PUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.thresholds import TargetRecall
 from unlabeled.files import written_whole
-from unlabeled.kernels import Inverse
+from unlabeled.kernels import Inverse, Linear
 from unlabeled.metrics import PUStratifiedKFold, pu_scorer
 from unlabeled.priors import PRIORS, BestBinPrior
 from unlabeled.saving import ModelFileError, load, read_header, save
@@ -90,6 +91,8 @@ MODELS = {
         ),
         WMMDClassifier(0.5),
     ),
+    "least-squares": LeastSquaresPUClassifier(0.5),
+    "least-squares-linear": LeastSquaresPUClassifier(kernel=Linear(), scenario="single-sample"),
     "score": ScoreWMMDClassifier(prior=0.5),
     "auto": PUClassifier(),
     "recall": WMMDClassifier(0.5, threshold=TargetRecall(0.8)),

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from unlabeled import (
     ConvexPUClassifier,
     ElkanNotoClassifier,
+    LeastSquaresPUClassifier,
     NNPUClassifier,
     PUClassifier,
     ScoreWMMDClassifier,
@@ -42,7 +43,7 @@ def test_listeners_are_told_of_what_begins_and_ends():
     ]
 
 
-@pytest.mark.parametrize("model", [PUClassifier, ScoreWMMDClassifier, WMMDClassifier])
+@pytest.mark.parametrize("model", [LeastSquaresPUClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier])
 def test_verbose_tells_and_quiet_does_not(model, data, capsys):
     model(prior=0.5).fit(data.X, data.y)
     assert capsys.readouterr().out == ""
@@ -50,10 +51,12 @@ def test_verbose_tells_and_quiet_does_not(model, data, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert all(line.startswith(f"[{model.__name__}] ") and line.endswith(" s") for line in lines)
     told = " ".join(lines)
-    if model is not ScoreWMMDClassifier:
+    if model in (PUClassifier, WMMDClassifier):
         assert "units and gamma: " in told
         assert "smoothing: " in told
-    if model is not WMMDClassifier:
+    if model is LeastSquaresPUClassifier:
+        assert "kernels and penalties: " in told
+    if model in (PUClassifier, ScoreWMMDClassifier):
         assert "learned score, fold 1 of 5: " in told
     assert "calibration: " in told
 

@@ -1,4 +1,4 @@
-"""The weighted integral probability metric over three classes of functions. Labels are those of the paper's source."""
+"""The weighted integral probability metric over classes of functions. Labels are those of the paper's source."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist, pdist
 
 from unlabeled import wmmd
-from unlabeled.wipm import Bounded, BoundedLipschitz, KernelBall, wipm, wipm_optimum
+from unlabeled.wipm import Bounded, BoundedLipschitz, FisherBall, KernelBall, wipm, wipm_optimum
 
 SOLVER = 1e-7
 
@@ -57,7 +57,15 @@ def test_smallest_hinge_risk_is_one_minus_wipm(seed, lipschitz):
     assert 1 - of_population(case, functions).value == pytest.approx(smallest_hinge_risk(*case, lipschitz), abs=SOLVER)
 
 
-CLASSES = [Bounded(), BoundedLipschitz(0.5), BoundedLipschitz(3.0), KernelBall("rbf", 0.7), KernelBall("inverse", 2.0)]
+CLASSES = [
+    Bounded(),
+    BoundedLipschitz(0.5),
+    BoundedLipschitz(3.0),
+    KernelBall("rbf", 0.7),
+    KernelBall("inverse", 2.0),
+    FisherBall("rbf", 0.7, penalty=1.0),
+    FisherBall("inverse", 2.0, penalty=3.0),
+]
 
 
 @pytest.mark.parametrize("functions", CLASSES, ids=str)
@@ -89,6 +97,82 @@ def test_no_member_of_the_kernel_ball_does_better(rng):
         coefficients = rng.normal(size=len(points))
         f = gram @ coefficients / np.sqrt(coefficients @ gram @ coefficients)
         assert hinge_risk(f, p_positive, p_negative, prior) >= best - 1e-12
+
+
+# --- the Fisher ball: E_u f^2 + penalty |f|^2 <= 1 ---
+
+FISHER = [
+    FisherBall("rbf", 0.7, penalty=0.05),
+    FisherBall("inverse", 2.0, penalty=1.0),
+    FisherBall("linear", penalty=0.3),
+    FisherBall("rbf", 0.7, penalty=0.05, constant=True),
+    FisherBall("linear", penalty=0.3, constant=True),
+]
+
+
+def gram_of(functions, points):
+    if functions.kernel == "linear":
+        return points @ points.T
+    sq_dist = cdist(points, points, "sqeuclidean")
+    return np.exp(-0.7 * sq_dist) if functions.kernel == "rbf" else 2 / (2 + sq_dist)
+
+
+@pytest.mark.parametrize("functions", FISHER, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_member_of_the_fisher_ball_does_better(functions, seed, rng):
+    """The optimizer is a member whose value is the WIPM, and random members on the ball's surface have less."""
+    points, p_positive, p_negative, prior = discrete(seed)
+    population = prior * p_positive + (1 - prior) * p_negative
+    masses, gram = population - 2 * prior * p_positive, gram_of(functions, points)
+    optimum = of_population((points, p_positive, p_negative, prior), functions)
+    order = [int(np.flatnonzero((optimum.points == point).all(axis=1))[0]) for point in points]
+    g = optimum.g[order]
+    assert masses @ g == pytest.approx(optimum.value)
+    constant = g @ population if functions.constant else 0.0
+    centred = gram - population @ gram if functions.constant else gram
+    coefficients = np.linalg.lstsq(centred, g - constant, rcond=None)[0]
+    np.testing.assert_allclose(centred @ coefficients + constant, g, atol=1e-6)
+    one = np.linalg.lstsq(gram, np.ones(len(gram)), rcond=None)[0]
+    if functions.constant and np.allclose(gram @ one, 1):  # the constant takes what it can: it costs no norm
+        coefficients -= one * (one @ gram @ coefficients) / (one @ gram @ one)
+    cost = g**2 @ population + functions.penalty * coefficients @ gram @ coefficients
+    assert cost == pytest.approx(1, abs=1e-6)
+    for _ in range(200):
+        coefficients, constant = rng.normal(size=len(points)), rng.normal() if functions.constant else 0.0
+        f = gram @ coefficients + constant
+        f /= np.sqrt(f**2 @ population + functions.penalty * coefficients @ gram @ coefficients)
+        assert masses @ f <= optimum.value + 1e-9
+
+
+def test_a_large_penalty_makes_the_fisher_ball_a_kernel_ball(rng, kernel):
+    """Without a constant: the root of the penalty times the WIPM tends to the WMMD, and likewise the optimizer."""
+    positive, unlabeled = rng.normal(0.5, 1, (15, 2)), rng.normal(0, 1, (25, 2))
+    ball = wipm_optimum(positive, unlabeled, 1.3, KernelBall(kernel, 0.6))
+    errors = []
+    for penalty in (1e2, 1e4, 1e6):
+        fisher = wipm_optimum(positive, unlabeled, 1.3, FisherBall(kernel, 0.6, penalty))
+        assert np.sqrt(penalty) * fisher.value <= ball.value + 1e-12
+        errors.append(abs(np.sqrt(penalty) * fisher.value - ball.value))
+        errors[-1] += np.abs(np.sqrt(penalty) * fisher.g - ball.g).max()
+    assert errors[0] > 50 * errors[1] > 50 * 50 * errors[2]
+
+
+def test_a_fisher_ball_of_penalty_one_lies_within_one():
+    """Below 1 it need not, and the hinge risk is then no longer 1 - WIPM."""
+    case = discrete(3)
+    assert np.abs(of_population(case, FisherBall("rbf", 0.7, 1.0)).g).max() <= 1
+    assert np.abs(of_population(case, FisherBall("rbf", 0.7, 1e-4)).g).max() > 1
+
+
+def test_the_linear_fisher_ball_is_fishers_discriminant(rng):
+    """With a constant and hardly a penalty its direction is the inverse covariance times the difference of means."""
+    positive, unlabeled = rng.normal(0.5, 1, (40, 3)), rng.normal(0, [1, 2, 3], (200, 3))
+    optimum = wipm_optimum(positive, unlabeled, 1.0, FisherBall("linear", penalty=1e-9, constant=True))
+    difference = unlabeled.mean(axis=0) - positive.mean(axis=0)
+    direction = np.linalg.solve(np.cov(unlabeled.T, bias=True), difference)
+    along = optimum.points @ direction
+    assert np.corrcoef(along, optimum.g)[0, 1] == pytest.approx(1, abs=1e-9)
+    assert optimum.value == pytest.approx(np.sqrt(difference @ direction), rel=1e-6)
 
 
 # --- closed forms ---
@@ -214,6 +298,12 @@ def test_lipschitz_constant_out_of_range(constant):
 def test_kernel_ball_out_of_range(name, value):
     with pytest.raises(ValueError, match=name):
         KernelBall(**{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("gamma", 0), ("penalty", 0), ("penalty", -1), ("kernel", "cubic")])
+def test_fisher_ball_out_of_range(name, value):
+    with pytest.raises(ValueError, match=name):
+        FisherBall(**{name: value})
 
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf, [1.0, 2.0], lambda rows: rows])

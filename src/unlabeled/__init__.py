@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
-    from unlabeled.classifiers import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
+    from unlabeled.classifiers import LeastSquaresPUClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier
     from unlabeled.deciding.thresholds import Costs, TargetPrecision, TargetRecall
     from unlabeled.evaluation import evaluate
     from unlabeled.explanations import explain
@@ -20,6 +20,7 @@ __all__ = [
     "ConvexPUClassifier",
     "Costs",
     "ElkanNotoClassifier",
+    "LeastSquaresPUClassifier",
     "NNPUClassifier",
     "PUClassifier",
     "ScoreWMMDClassifier",
@@ -40,6 +41,7 @@ _HOMES = {
     "ConvexPUClassifier": "baselines",
     "Costs": "deciding.thresholds",
     "ElkanNotoClassifier": "baselines",
+    "LeastSquaresPUClassifier": "classifiers",
     "NNPUClassifier": "baselines",
     "PUClassifier": "classifiers",
     "ScoreWMMDClassifier": "classifiers",

@@ -66,6 +66,16 @@ class Inverse:
         return 1.0 / gamma
 
 
+@dataclass(frozen=True)
+class Linear:
+    """Inner product ``k(x, y) = x'y``, for what solves linear equations in a kernel's space.
+
+    It is not among `KERNELS`: its values have either sign, so that sums of them have no log, and it has no gamma.
+    """
+
+    name: ClassVar[str] = "linear"
+
+
 KERNELS: dict[str, Kernel] = {kernel.name: kernel for kernel in (RBF(), Inverse())}
 
 
@@ -77,6 +87,19 @@ def as_kernel(kernel: str | Kernel) -> Kernel:
     elif type(kernel) in map(type, KERNELS.values()):
         return kernel
     raise ValueError(f"kernel={kernel!r} is not known; use one of {sorted(KERNELS)}, or RBF() / Inverse().")
+
+
+def as_inner_product(kernel: str | Kernel | Linear) -> Kernel | Linear:
+    """The same where a kernel stands for an inner product, so that the linear one is welcome too."""
+    if kernel == Linear.name or isinstance(kernel, Linear):
+        return Linear()
+    try:
+        return as_kernel(kernel)
+    except ValueError:
+        known = sorted([*KERNELS, Linear.name])
+        raise ValueError(
+            f"kernel={kernel!r} is not known; use one of {known}, or RBF() / Inverse() / Linear()."
+        ) from None
 
 
 def as_gammas(gammas: ArrayLike) -> FloatArray:

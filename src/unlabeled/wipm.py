@@ -3,10 +3,11 @@
 ``WIPM(P, Q; w, F)`` is the largest value over f in F of ``|E_P f(x) - E_Q w(x) f(x)|``, with P the population and Q
 the positives. On finitely many points it is a linear function of f's values there, ``sum_i m_i f(x_i)``, with the
 signed masses ``m = p - w q``. So a class of functions is a value with one method: the f of the class that makes such a
-sum largest.
+sum largest. The class itself may depend on the population's masses p.
 
 With the constant weight 2 prior, ``1 - WIPM`` is the smallest hinge risk over a symmetric class within [-1, 1], and
-minus the optimizer attains it [thm:relationship]. `unlabeled.wmmd` is the case of a kernel ball, for large samples.
+minus the optimizer attains it [thm:relationship]. `unlabeled.wmmd` is the case of a kernel ball, for large samples;
+`unlabeled.LeastSquaresPUClassifier` that of a Fisher ball.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
-from unlabeled.kernels import Kernel, as_kernel
+from unlabeled.engines import kernel_matrix
+from unlabeled.kernels import Kernel, Linear, as_inner_product, as_kernel
 
-__all__ = ["Bounded", "BoundedLipschitz", "KernelBall", "Optimum", "wipm", "wipm_optimum"]
+__all__ = ["Bounded", "BoundedLipschitz", "FisherBall", "KernelBall", "Optimum", "wipm", "wipm_optimum"]
 
 #: A weight: one number, one for each positive, or a function that gives them.
 Weight = float | ArrayLike | Callable[[FloatArray], ArrayLike]
@@ -35,8 +37,11 @@ Weight = float | ArrayLike | Callable[[FloatArray], ArrayLike]
 class FunctionClass(Protocol):
     """A symmetric class of functions."""
 
-    def optimizer(self, points: FloatArray, masses: FloatArray) -> FloatArray:
-        """Values at the points of the function whose sum with the signed masses is largest."""
+    def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:
+        """Values at the points of the function whose sum with the signed masses is largest.
+
+        ``population`` are the population's own masses at the points, 0 where only positives are.
+        """
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Bounded:
     this class is of use on discrete data only.
     """
 
-    def optimizer(self, points: FloatArray, masses: FloatArray) -> FloatArray:  # noqa: ARG002 (as the others)
+    def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
         """The sign of the masses."""
         return np.sign(masses)
 
@@ -66,7 +71,7 @@ class BoundedLipschitz:
     def __post_init__(self) -> None:
         _check_positive(self.constant, "constant")
 
-    def optimizer(self, points: FloatArray, masses: FloatArray) -> FloatArray:
+    def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
         """Solve the linear program on the masses' points, and extend its solution to the others."""
         above, below = np.flatnonzero(masses > 0), np.flatnonzero(masses < 0)
         if len(below) == 0:
@@ -115,11 +120,56 @@ class KernelBall:
         _check_positive(self.gamma, "gamma")
         _check_positive(self.radius, "radius")
 
-    def optimizer(self, points: FloatArray, masses: FloatArray) -> FloatArray:
+    def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
         """The kernel sum of the masses, scaled to the radius."""
         sums = np.exp(as_kernel(self.kernel).log(cdist(points, points, "sqeuclidean"), self.gamma)) @ masses
         squared_norm = float(masses @ sums)
         return self.radius * sums / np.sqrt(squared_norm) if squared_norm > 0 else np.zeros(len(points))
+
+
+@dataclass(frozen=True)
+class FisherBall:
+    """Functions f of a kernel's space with ``E_u f^2 + penalty |f|^2`` at most 1, u the population.
+
+    Where `KernelBall` bounds the norm alone, this class bounds f in the mean square where the population is: it spends
+    its norm where that costs little. The maximiser is again closed form, ``(C_u + penalty)^-1 (mu_u - w mu_p)`` up to
+    a factor, C_u the population's second moment in the space and mu its means; the WIPM is the root of the difference's
+    squared norm in the inverse of C_u + penalty, a penalised Mahalanobis distance (Fisher's discriminant).
+
+    Parameters
+    ----------
+    kernel : {"rbf", "inverse", "linear"} or a kernel
+    gamma : float
+        The linear kernel takes no notice of it.
+    penalty : float
+        For 1 or more, and a kernel of at most 1, the functions lie within [-1, 1], which [thm:relationship] needs. As
+        it grows, the root of the penalty times the WIPM tends to the WMMD.
+    constant : bool, default=False
+        Whether functions have a constant added to them that costs no norm; they may then leave [-1, 1]. Minus the
+        maximiser is then above 0 exactly where the least-squares ratio of `LeastSquaresPUClassifier` exceeds 1 / w.
+    """
+
+    kernel: str | Kernel | Linear = "rbf"
+    gamma: float = 1.0
+    penalty: float = 1.0
+    constant: bool = False
+
+    def __post_init__(self) -> None:
+        as_inner_product(self.kernel)
+        _check_positive(self.gamma, "gamma")
+        _check_positive(self.penalty, "penalty")
+
+    def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:
+        """Solve for the values at the points, and scale them to the ball's surface."""
+        gram = kernel_matrix(points, points, as_inner_product(self.kernel), np.array([self.gamma]))[0]
+        level = 0.0
+        if self.constant:  # the mean over the population, which costs no norm, and what differs from it
+            level = float(masses.sum())
+            means = gram @ population
+            gram = gram - means[:, None] - means + population @ means
+        values = level + np.linalg.solve(gram * population + self.penalty * np.eye(len(gram)), gram @ masses)
+        squared = float(masses @ values)
+        return values / np.sqrt(squared) if squared > 0 else np.zeros(len(points))
 
 
 @dataclass(frozen=True)
@@ -152,7 +202,7 @@ def wipm(
     weight : float, array of shape (n_positive,), or callable
         Multiplies the positives' side: a number (2 prior for the classifier), one for each positive row, or a function
         of the rows.
-    functions : `Bounded`, `BoundedLipschitz` or `KernelBall`
+    functions : `Bounded`, `BoundedLipschitz`, `KernelBall` or `FisherBall`
     positive_masses, unlabeled_masses : arrays, optional
         Probabilities of the rows; equal by default (the empirical distributions).
 
@@ -184,7 +234,8 @@ def wipm_optimum(
     points, place = np.unique(np.concatenate([population, rows]), axis=0, return_inverse=True)
     masses = np.zeros(len(points))
     np.add.at(masses, place.ravel(), np.concatenate([plus, -minus]))
-    g = functions.optimizer(points, masses)
+    of_population = np.bincount(place.ravel()[: len(plus)], plus, len(points)).astype(np.float64)
+    g = functions.optimizer(points, masses, of_population)
     return Optimum(float(masses @ g), points, g)
 
 

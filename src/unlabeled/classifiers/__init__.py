@@ -1,7 +1,8 @@
 """The classifiers of this library's own: a score, and the decisions that are read off it."""
 
+from unlabeled.classifiers.least_squares import LeastSquaresPUClassifier
 from unlabeled.classifiers.pu import PUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.classifiers.wmmd import WMMDClassifier
 
-__all__ = ["PUClassifier", "ScoreWMMDClassifier", "WMMDClassifier"]
+__all__ = ["LeastSquaresPUClassifier", "PUClassifier", "ScoreWMMDClassifier", "WMMDClassifier"]

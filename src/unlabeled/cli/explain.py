@@ -10,7 +10,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.cli import options
 from unlabeled.cli.output import say, say_json, show_table, shown_progress
 from unlabeled.cli.predict import load_table_model, unreadable_in_words
-from unlabeled.explanations import DistanceReasons, Explanation, LearnedReasons, Reasons, Shares
+from unlabeled.explanations import DistanceReasons, Explanation, LearnedReasons, LeastSquaresReasons, Reasons, Shares
 from unlabeled.explanations import explain as explain_row
 from unlabeled.explanations.learned_score import Nearest
 from unlabeled.tables import Table, TableError, TableModel
@@ -18,6 +18,10 @@ from unlabeled.tables import Table, TableError, TableModel
 _SHOWN = 5
 _MOST_COLUMNS = 10
 _EXACT = "this score is a closed form of the training rows: every share and part below is exact"
+_FITTED = (
+    "this score is a closed form, fitted by least squares: below is how much it would fall if a column had its mean "
+    "instead, one column at a time, and the training rows next to this one in the score, which do not decide it"
+)
 _LEARNED = (
     "this score is learned: below are the training rows next to this one in that score, which do not decide it, and "
     "what the model goes by over all rows, which need not be what counts for this one"
@@ -37,8 +41,9 @@ def explain(
 
     By distances the score is the log of a ratio of two means over training rows, or a sum of such logs, so each
     training row has an exact share in either mean, and parts by column and the crowding sum up to the score. For a row
-    that was itself in the training table, its own share is in it. A learned score has no such parts, and the answer
-    says so. Where both are in use, both are explained.
+    that was itself in the training table, its own share is in it. A ratio fitted by least squares is explained by what
+    each column at its mean would change. A learned score has no such parts, and the answer says so. Where several are
+    in use, all are explained.
 
     For example:
 
@@ -58,7 +63,7 @@ def explain(
         try:
             found = explain_row(fitted.classifier, features)
         except ValueError as error:
-            raise TableError(f"{error} Fit with --method wmmd or score.") from error
+            raise TableError(f"{error} Fit with --method wmmd, least-squares or score.") from error
     answer = _answer(row, found, fitted)
     if as_json:
         say_json(answer | {"unreadable": notices.unreadable})
@@ -78,6 +83,8 @@ def _reasons(reasons: Reasons, model: TableModel) -> dict[str, Any]:
     found: dict[str, Any] = {"by": reasons.by, "adds": reasons.adds}
     if isinstance(reasons.made_of, DistanceReasons):
         return found | _exact_reasons(reasons.made_of, reasons.weight, model)
+    if isinstance(reasons.made_of, LeastSquaresReasons):
+        return found | _fitted_reasons(reasons.made_of, reasons.weight, model)
     return found | _learned_reasons(reasons.made_of, reasons.weight, model)
 
 
@@ -104,6 +111,14 @@ def _deciding(shares: Shares) -> dict[str, Any]:
         for entry, probability in zip(first, largest.probabilities, strict=True):
             entry["probability"] = float(probability)
     return {"n_for_half": shares.n_for_half, "first": first}
+
+
+def _fitted_reasons(found: LeastSquaresReasons, weight: float, model: TableModel) -> dict[str, Any]:
+    return {
+        "because": _FITTED,
+        "instead_of_mean": _by_column(weight * found.by_feature, model),
+        "nearest": {"positives": _nearest(found.positive, weight), "unlabeled": _nearest(found.unlabeled, weight)},
+    }
 
 
 def _learned_reasons(found: LearnedReasons, weight: float, model: TableModel) -> dict[str, Any]:
@@ -162,10 +177,13 @@ def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _report_learned(reasons: dict[str, Any]) -> None:
+    if "instead_of_mean" in reasons:
+        say("Columns", "what the log ratio would lose with the column at its mean:")
+        _show_columns(reasons["instead_of_mean"], "{:+.3f}", [])
     for name, rows in reasons["nearest"].items():
         say(name.capitalize(), "those with the nearest log ratio:")
         show_table(("training row", "log ratio"), [(f"{e['row']:,}", f"{e['log_ratio']:.3f}") for e in rows])
-    if reasons["importances"] is not None:
+    if reasons.get("importances") is not None:
         say("Columns", "the model's own importances:")
         _show_columns(reasons["importances"], "{:.1%}", [])
 

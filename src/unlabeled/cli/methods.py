@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from unlabeled.baselines import ElkanNotoClassifier
-from unlabeled.classifiers import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
+from unlabeled.classifiers import LeastSquaresPUClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier
 
 #: From a prior (a number or "auto") and a scenario to an unfitted classifier of encoded features.
 METHODS: dict[str, Callable[[float | str, str], Any]] = {
     "auto": lambda prior, scenario: PUClassifier(prior, scenario=scenario, random_state=0),
     "wmmd": lambda prior, scenario: WMMDClassifier(prior, scenario=scenario, random_state=0),
+    "least-squares": lambda prior, scenario: LeastSquaresPUClassifier(prior, scenario=scenario, random_state=0),
     "score": lambda prior, scenario: ScoreWMMDClassifier(prior=prior, scenario=scenario, random_state=0),
     "elkan-noto": lambda prior, scenario: ElkanNotoClassifier(prior=prior, scenario=scenario, random_state=0),
 }

@@ -6,7 +6,7 @@ Prior, threshold, probabilities, the weights of several scores, and what to expe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,6 +81,10 @@ class HonestScores:
         if self.positive.ndim == 1:
             return self
         return replace(self, positive=self.positive[index], unlabeled=self.unlabeled[index])
+
+    def some(self, places: np.ndarray) -> HonestScores:
+        """Some of several scores."""
+        return replace(self, positive=self.positive[places], unlabeled=self.unlabeled[places])
 
     def each(self) -> list[HonestScores]:
         """The several scores, one by one."""
@@ -169,6 +173,10 @@ class HonestScores:
         """Scores on another scale."""
         positive, unlabeled = (slope * values + intercept for values in (self.positive, self.unlabeled))
         return replace(self, positive=positive, unlabeled=unlabeled)
+
+    def mapped_by(self, function: Callable[[FloatArray], FloatArray]) -> HonestScores:
+        """Scores that a function which rises with them is applied to."""
+        return replace(self, positive=function(self.positive), unlabeled=function(self.unlabeled))
 
 
 class KeepsHonestScores:

@@ -13,6 +13,8 @@ takes, for each job, the first entry of `ENGINES` that can do it:
 `select_engine` answers what ``"auto"`` would take, and `choose_engine` why (`unlabeled.engines.choosing`).
 
 Tensors of torch that are on a card go to ``triton`` as they are, and are answered by such tensors.
+
+What solves equations in a kernel's space needs the kernel's values and not their sums: `kernel_matrix` has these.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_device_of, on_host
 from unlabeled.engines.choosing import ENGINES, Choice, choose_engine, load, select_engine
+from unlabeled.engines.matrices import kernel_matrix
 from unlabeled.kernels import Kernel, as_gammas, as_kernel
 
-__all__ = ["ENGINES", "Choice", "choose_engine", "log_kernel_sums", "select_engine"]
+__all__ = ["ENGINES", "Choice", "choose_engine", "kernel_matrix", "log_kernel_sums", "select_engine"]
 
 
 #: Rows whose own pair is added back at once.

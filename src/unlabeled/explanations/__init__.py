@@ -12,20 +12,25 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
-from unlabeled.classifiers import ScoreWMMDClassifier, WMMDClassifier
+from unlabeled.classifiers import LeastSquaresPUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.explanations.distances import DistanceReasons, distance_reasons
 from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
+from unlabeled.explanations.least_squares import LeastSquaresReasons, least_squares_reasons
 from unlabeled.explanations.shares import Shares
 
 __all__ = [
     "DistanceReasons",
     "Explanation",
     "LearnedReasons",
+    "LeastSquaresReasons",
     "Reasons",
     "Shares",
     "explain",
     "in_words",
 ]
+
+#: What a score is made of, by the classifier that it is from.
+MadeOf = DistanceReasons | LeastSquaresReasons | LearnedReasons
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Reasons:
 
     by: str
     weight: float
-    made_of: DistanceReasons | LearnedReasons
+    made_of: MadeOf
 
     @property
     def adds(self) -> float:
@@ -67,7 +72,7 @@ class _Kind:
 
     by: str
     in_words: Callable[[Any], str]
-    explain: Callable[[Any, FloatArray], DistanceReasons | LearnedReasons]
+    explain: Callable[[Any, FloatArray], MadeOf]
 
 
 def _name_of(estimator: Any) -> str:
@@ -79,6 +84,11 @@ _KINDS: dict[type, _Kind] = {
         "distances",
         lambda part: f"distances to the training rows (WMMD, gamma {part.gamma_:.3g})",
         distance_reasons,
+    ),
+    LeastSquaresPUClassifier: _Kind(
+        "fitted ratio",
+        lambda part: f"a ratio fitted by least squares ({len(part.landmarks_):,} landmarks)",
+        least_squares_reasons,
     ),
     ScoreWMMDClassifier: _Kind(
         "learned score",
@@ -92,14 +102,15 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     """Explain the score that a fitted classifier gives to a row.
 
     By distances the score is the log of a ratio of two means over training rows, or a sum of such logs: each training
-    row has an exact share in a mean, and parts by feature sum up to the score. A learned score has no such parts: the
-    answer has the training rows next to this one in that score, and the importances of its features. Features that were
-    made of one column of a data frame are summed up: the parts are those of columns.
+    row has an exact share in a mean, and parts by feature sum up to the score. For a ratio fitted by least squares the
+    answer says what the score would be with each feature at its mean. A learned score has no such parts: the answer has
+    the training rows next to this one in that score, and the importances of its features. Features that were made of
+    one column of a data frame are summed up: the parts are those of columns.
 
     Parameters
     ----------
-    model : PUClassifier, WMMDClassifier or ScoreWMMDClassifier, or a pipeline with one of these at its end
-        Fitted. A model that the command line saved is such a pipeline.
+    model : PUClassifier, WMMDClassifier, LeastSquaresPUClassifier or ScoreWMMDClassifier, or a pipeline
+        Fitted; of a pipeline the last step is one of these. A model that the command line saved is such a pipeline.
     row : array of shape (n_features,), array, sparse matrix or data frame of shape (1, n_features), or mapping
         From columns to values, for a pipeline that takes one.
 

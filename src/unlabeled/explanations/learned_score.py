@@ -41,12 +41,13 @@ def learned_reasons(classifier: ScoreWMMDClassifier, row: FloatArray) -> Learned
     score, honest = float(classifier.score_rows(row)[0]), classifier.honest_scores_
     return LearnedReasons(
         score,
-        _nearest(score, honest.positive, honest.positive_rows),
-        _nearest(score, honest.unlabeled, honest.unlabeled_rows),
+        nearest_in_score(score, honest.positive, honest.positive_rows),
+        nearest_in_score(score, honest.unlabeled, honest.unlabeled_rows),
         getattr(classifier, "feature_importances_", None),
     )
 
 
-def _nearest(score: float, scores: FloatArray, rows: np.ndarray | None) -> Nearest:
+def nearest_in_score(score: float, scores: FloatArray, rows: np.ndarray | None) -> Nearest:
+    """Training rows by how near their honest score is to a score."""
     order = np.abs(scores - score).argsort(kind="stable")
     return Nearest(order if rows is None else rows[order], scores[order])

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import diags_array, issparse
 from sklearn.decomposition import TruncatedSVD
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, is_on_device, on_host
 from unlabeled.samples import PUSample, some_rows, stacked
 
 #: What being missing counts, in standard deviations of the feature.
@@ -74,6 +74,10 @@ class Completion:
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Complete rows, with a column more for each feature that is told."""
+        if is_on_device(rows):  # where nothing is missing
+            if not (len(self.told) or len(self.empty)):
+                return rows
+            rows = on_host(rows)
         missing = np.isnan(rows)
         if not (len(self.told) or len(self.empty) or missing.any()):
             return rows

@@ -1,0 +1,242 @@
+"""The ratio of densities fitted by least squares in a kernel's space: closed form, for boundaries that are curved."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.decision import ScoreDecisions
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.kernels import Kernel, Linear, as_gammas, as_grid, as_inner_product
+from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
+from unlabeled.priors.estimator import check_max_evaluations
+from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.averaging import (
+    RELATIVE_GAMMAS,
+    TWO_STEP_GAMMA,
+    KernelChoice,
+    MeanRatio,
+    Weighed,
+    multipliers,
+)
+from unlabeled.scoring.landmarks import Features, Landmarks, PlainFeatures, TwoStepFeatures
+from unlabeled.scoring.least_squares import log_or_less
+from unlabeled.scoring.scaling import SCALINGS, different_scalings, median_sq_distance, standardised
+from unlabeled.scoring.selection import some_places
+from unlabeled.stages import stage
+
+
+class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
+    """Closed-form classifier that fits the ratio of densities, for classes that lie around or inside each other.
+
+    `WMMDClassifier` divides two kernel means, which smooths. This one solves for the function of the kernel's space
+    that is nearest to p(x | y = 1) / p(x) in the mean square: it is the maximiser of the paper's metric over another
+    ball of functions (`unlabeled.wipm.FisherBall`), one eigendecomposition gives it for all penalties, and its
+    leave-one-out scores are closed form as well. Kernels of several widths and several penalties are averaged, each
+    weighted by how far its leave-one-out scores set positives apart from unlabeled rows; nothing is selected, so that
+    a few positives cannot select what they happen to like.
+
+    Parameters
+    ----------
+    prior : float in (0, 1), name or prior estimator, default="auto"
+        P(y = 1) in the population. If it is known, give it; see `WMMDClassifier`.
+    kernel : {"rbf", "inverse", "linear"} or a kernel, default="rbf"
+        "linear" is for more features than rows: the score is then a weighted sum of the features.
+    gamma : "auto", float or sequence of floats, default="auto"
+        Gammas of the kernels to average. "auto": four around one over the median squared distance of the population's
+        rows, and one more kernel that goes two steps; see Notes. The linear kernel has none.
+    penalty : "auto", float or sequence of floats, default="auto"
+        What the squared norm of the function is multiplied by. "auto": seven, from a thousandth to a thousand times
+        the variance of the kernel's features in the population. One gamma and one penalty: the ratio is the maximiser
+        of `FisherBall` itself, with the threshold "bayes" its sign.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Units of the features. "standard": mean 0 and variance 1 in the population. "none": as they are. "auto": both,
+        averaged as kernels are, if ``gamma`` and ``penalty`` are "auto"; "none" if you give one of them.
+    threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
+        What the score must exceed, see `WMMDClassifier`.
+    max_landmarks : int, default=200
+        The most rows that kernels are centred at. With no more different rows than that the solution is exact.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
+    max_evaluations : int or None, default=10000
+        The most rows of each sample, chosen at random, that are given honest scores. All stay in the fit.
+    random_state : int, RandomState or None, default=None
+        Used by the choice of rows beyond ``max_evaluations``.
+    verbose : bool, default=False
+        Print what `fit` is doing, and how long it took.
+    pos_label : optional
+        The value of y that marks labelled positives, where that is not plain from the values.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The value that marks unlabeled rows, and the larger one, that marks positives.
+    ratio_ : MeanRatio
+        The ratio as a function of rows: a constant and kernels at the landmarks.
+    kernels_ : list of dict
+        What was averaged: "scale", "gamma", "penalty" and "weight" of each ratio that is in use.
+    landmarks_ : array of shape (n_landmarks,)
+        The training rows that kernels are centred at, as numbers of rows of the table.
+    feature_means_ : array of shape (n_features_in_,)
+        Over the population.
+    prior_, threshold_ : float
+    prior_estimator_ : prior estimator or None
+        The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
+    calibration_ : Calibration
+        P(y = 1 | score).
+    honest_scores_ : HonestScores
+        Scores of positives and unlabeled rows by fits without them, and which rows these are.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Where X had string column names.
+
+    Notes
+    -----
+    A ratio by least squares can be negative. `score_samples` is its log from 1/4 on; below, a curve that goes on
+    falling. The threshold "bayes", ratio above 1 / (2 prior), never lies below 1/2.
+
+    One of the kernels averaged by default goes from x to y in two steps, by way of any row z: the mean over z of
+    k(x, z) k(z, y). It knows how dense rows are, and so needs few positives to find a class in the middle of another.
+
+    ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled import LeastSquaresPUClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 4))
+    >>> inside = (X**2).sum(axis=1) < 3.4
+    >>> y = inside & (rng.uniform(size=600) < 0.4)
+    >>> model = LeastSquaresPUClassifier(0.5, scenario="single-sample").fit(X, y)
+    >>> bool(np.mean(model.predict(X) == inside) > 0.85)
+    True
+    """
+
+    def __init__(
+        self,
+        prior: float | str | PriorEstimator = "auto",
+        *,
+        kernel: str | Kernel | Linear = "rbf",
+        gamma: str | float | tuple[float, ...] = "auto",
+        penalty: str | float | tuple[float, ...] = "auto",
+        scale: str = "auto",
+        threshold: Policy = "calibrated",
+        max_landmarks: int = 200,
+        scenario: str = "case-control",
+        max_evaluations: int | None = 10_000,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        pos_label: Any = None,
+    ) -> None:
+        self.prior = prior
+        self.kernel = kernel
+        self.gamma = gamma
+        self.penalty = penalty
+        self.scale = scale
+        self.threshold = threshold
+        self.max_landmarks = max_landmarks
+        self.scenario = scenario
+        self.max_evaluations = max_evaluations
+        self.random_state = random_state
+        self.verbose = verbose
+        self.pos_label = pos_label
+
+    def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        self._check_parameters(pu)
+        with stage("landmarks"):
+            kernels = self._kernel_choices(pu)
+        with stage("kernels and penalties"):
+            scores = self._average(kernels, pu)
+        with stage("prior"):
+            self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores)
+        with stage("calibration"):
+            self._decide(scores)
+        return self
+
+    def score_rows(self, rows: FloatArray) -> FloatArray:
+        """Log of the ratio at validated rows, where it is not near 0 or below."""
+        return log_or_less(self.ratio_.at(rows))
+
+    def density_ratio(self, X: ArrayLike) -> FloatArray:
+        """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative."""
+        return self.ratio_.at(self._validated(X))
+
+    def _check_parameters(self, pu: PUSample) -> None:
+        kernel = as_inner_product(self.kernel)
+        if isinstance(kernel, Linear) and not _is_auto(self.gamma):
+            raise ValueError(f"The linear kernel has no gamma; got gamma={self.gamma!r}. Leave it at 'auto'.")
+        if not (isinstance(self.scale, str) and self.scale in ("auto", *SCALINGS)):
+            raise ValueError(f"scale={self.scale!r} is not known; use one of {['auto', *SCALINGS]}.")
+        if (
+            not isinstance(self.max_landmarks, Integral)
+            or isinstance(self.max_landmarks, bool)
+            or self.max_landmarks < 1
+        ):
+            raise ValueError(f"max_landmarks must be a whole number above 0; got {self.max_landmarks!r}.")
+        check_threshold(self.threshold)
+        check_max_evaluations(self.max_evaluations)
+        check_prior(self.prior, pu)
+
+    # --- kernels, penalties, and their mean ---
+
+    def _kernel_choices(self, pu: PUSample) -> list[KernelChoice]:
+        """Each kernel in each kind of units, at the same landmarks."""
+        scalings = different_scalings(self._scalings(), pu)
+        standard = standardised(pu)  # in which landmarks are chosen, whatever the units
+        self.feature_means_ = standard.center
+        landmarks = Landmarks.of(standard.apply_to_samples(pu), self.max_landmarks)
+        self.landmarks_ = np.concatenate([pu.positive.row_numbers, pu.unlabeled.row_numbers])[landmarks.places]
+        rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[landmarks.places]
+        penalties = None if _is_auto(self.penalty) else as_grid(self.penalty, "penalty")
+        return [
+            KernelChoice(scaling, features, penalties)
+            for scaling in scalings
+            for features in self._features(
+                landmarks.with_rows(scaling.apply(rows).astype(np.float64, copy=False)),
+                scaling.apply_to_samples(pu).population,
+                two_steps=scaling is scalings[0],
+            )
+        ]
+
+    def _scalings(self) -> tuple[str, ...]:
+        if self.scale != "auto":
+            return (self.scale,)
+        return ("standard", "none") if _is_auto(self.gamma) and _is_auto(self.penalty) else ("none",)
+
+    def _features(self, landmarks: Landmarks, population: Sample, *, two_steps: bool) -> list[Features]:
+        kernel = as_inner_product(self.kernel)
+        if isinstance(kernel, Linear):
+            return [PlainFeatures.at(landmarks, kernel, None)]
+        if not _is_auto(self.gamma):
+            return [PlainFeatures.at(landmarks, kernel, float(gamma)) for gamma in as_gammas(self.gamma)]
+        median = median_sq_distance(population)
+        gammas = kernel.sharpness(RELATIVE_GAMMAS / median)
+        found: list[Features] = [PlainFeatures.at(landmarks, kernel, float(gamma)) for gamma in gammas]
+        if two_steps:
+            found.append(TwoStepFeatures.at(landmarks, kernel, float(kernel.sharpness(TWO_STEP_GAMMA / median))))
+        return found
+
+    def _average(self, kernels: list[KernelChoice], pu: PUSample) -> HonestScores:
+        """Weigh all ratios, keep the function that is their mean, and answer with its honest scores."""
+        places = some_places(pu, self.max_evaluations, check_random_state(self.random_state))
+        weighed = Weighed.of(kernels, pu, places)
+        multiplied_by = multipliers(weighed.ratios, weighed.weights.ravel())
+        self.ratio_ = MeanRatio.of(weighed, multiplied_by.reshape(weighed.weights.shape))
+        self.kernels_ = weighed.table()
+        return (
+            weighed.ratios.mapped(1.0, -1.0)
+            .weighted_sum(multiplied_by)
+            .mapped_by(lambda less_1: log_or_less(1 + less_1))
+        )
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == "auto"
