@@ -393,7 +393,8 @@ def test_unlabeled_rows_all_alike(rng):
 
 
 def test_all_rows_alike():
-    model = LeastSquaresPUClassifier(0.5).fit(np.ones((10, 2)), np.arange(10) < 4)
+    with pytest.warns(UserWarning, match="constant"):
+        model = LeastSquaresPUClassifier(0.5).fit(np.ones((10, 2)), np.arange(10) < 4)
     assert np.isfinite(model.score_samples(np.array([[1.0, 1.0], [2.0, 0.0]]))).all()
 
 
