@@ -84,12 +84,19 @@ def test_accuracy_from_the_shell(tmp_path):
         (["table3", "--datasets", "iris"], "data set 'iris' is not known"),
         (["figure1", "--draws", "0"], "draws must be 1 or more"),
         (["figure1", "--jobs", "0"], "'--jobs'"),
+        (["report", "--engine", "cuda"], "engine='cuda' is not known; use 'auto' or one of"),
     ],
 )
 def test_what_cannot_be_run_is_said(tmp_path, args, message):
     done = reproduce(*args, "--out", tmp_path)
     assert done.exit_code == 2
     assert message in " ".join(done.output.replace("│", "").split())
+
+
+def test_an_engine_for_all_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNLABELED_ENGINE", "numba")  # and is put back afterwards
+    assert reproduce("report", "--engine", "reference", "--out", tmp_path).exit_code == 0
+    assert os.environ["UNLABELED_ENGINE"] == "reference"
 
 
 def test_a_report_of_nothing(tmp_path):

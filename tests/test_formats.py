@@ -277,7 +277,9 @@ class _Input:
         self.buffer = io.BytesIO(data)
 
 
-@pytest.mark.parametrize("data", [CSV, gzip.compress(CSV), CSV.decode().encode("cp1252")])
+@pytest.mark.parametrize(
+    "data", [CSV, gzip.compress(CSV), CSV.decode().encode("cp1252")], ids=["plain", "gzip", "cp1252"]
+)
 def test_the_standard_input_is_a_table(data, monkeypatch):
     monkeypatch.setattr("sys.stdin", _Input(data))
     table = Table.open("-")

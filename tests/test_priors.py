@@ -571,9 +571,9 @@ def test_bad_labels(name, y):
         clone(PRIORS[name]).fit(np.arange(20.0).reshape(10, 2), y)
 
 
-def test_nan_is_refused(name):
-    with pytest.raises(ValueError, match="NaN"):
-        clone(PRIORS[name]).fit([[np.nan], [1.0], [2.0], [3.0]], [1, 1, 0, 0])
+def test_infinity_is_refused(name):
+    with pytest.raises(ValueError, match="infinity"):
+        clone(PRIORS[name]).fit([[np.inf], [1.0], [2.0], [3.0]], [1, 1, 0, 0])
 
 
 # --- side by side ---

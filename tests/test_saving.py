@@ -294,11 +294,13 @@ def test_other_files(tmp_path, content):
         load(tmp_path / "model")
 
 
-def test_an_older_format_asks_for_another_fit(saved):
+@pytest.mark.parametrize("format_", [1, 2])
+def test_an_older_format_asks_for_another_fit(saved, format_):
     magic, header, archive = saved.read_bytes().split(b"\n", 2)
-    older = json.dumps(json.loads(header) | {"format": 1}).encode()
+    older = json.dumps(json.loads(header) | {"format": format_}).encode()
     saved.write_bytes(b"\n".join([magic, older, archive]))
-    with pytest.raises(ModelFileError, match=rf"early.* \(format 1; this one reads {FORMAT}\).*Fit the model again"):
+    message = rf"early.* \(format {format_}; this one reads {FORMAT}\).*Fit the model again"
+    with pytest.raises(ModelFileError, match=message):
         load(saved)
 
 

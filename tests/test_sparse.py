@@ -238,6 +238,12 @@ def test_the_error_says_what_to_do(model, small):
     assert not get_tags(model).input_tags.sparse
 
 
+def test_samples_of_two_kinds(small):
+    samples = PUSample(Sample(small[0][:60]), Sample(sparse.csr_array(small[0][60:])))
+    with pytest.raises(ValueError, match="sparse and the other is dense"):
+        WMMDClassifier(0.4).fit_sample(samples)
+
+
 def test_sparse_rows_for_a_model_of_dense_ones(small):
     model = WMMDClassifier(0.4, smoothing=0).fit(*small)
     with pytest.raises(TypeError, match=r"fitted to a dense table.*toarray"):

@@ -186,6 +186,8 @@ def checked_samples(pu: PUSample) -> PUSample:
     """
     positive = _checked_sample(pu.positive, "positive", 0)
     unlabeled = _checked_sample(pu.unlabeled, "unlabeled", int(positive.row_numbers.max(initial=-1)) + 1)
+    if issparse(positive.rows) != issparse(unlabeled.rows):
+        raise ValueError("One of positives and unlabeled rows is sparse and the other is dense; they must agree.")
     if positive.rows.shape[1] != unlabeled.rows.shape[1]:
         raise ValueError(
             f"Positives have {positive.rows.shape[1]} features and unlabeled rows {unlabeled.rows.shape[1]}; they must "

@@ -78,7 +78,7 @@ def reproduce(
     if data_home is not None:
         os.environ["UNLABELED_DATA_HOME"] = str(data_home)
     if engine is not None:
-        os.environ[VARIABLE] = "auto" if engine == "auto" else choose_engine(engine).name  # for all processes
+        os.environ[VARIABLE] = _known(engine)  # for all processes of the run
     path = out / "results.jsonl"
     _unpack(path)
     chosen = list(targets or ["all"])
@@ -109,6 +109,13 @@ def _options(methods: str | None, datasets: str | None, draws: int | None, *, qu
     }
     try:
         return Options(draws=draws, quick=quick, **given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _known(engine: str) -> str:
+    try:
+        return "auto" if engine == "auto" else choose_engine(engine).name
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

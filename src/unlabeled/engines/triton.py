@@ -72,6 +72,11 @@ class Tiles:
     warps: int
     stages: int
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """As the launch of a kernel takes them; without fused multiplications each exponent takes a step more."""
+        return {"num_warps": self.warps, "num_stages": self.stages, "enable_fp_fusion": True}
+
 
 #: By the number of columns that are taken at a time, and whether these are all; and for float64.
 TILES = {
@@ -80,6 +85,8 @@ TILES = {
     (64, True): Tiles(128, 64, 8, 3),
     (64, False): Tiles(128, 128, 8, 3),
 }
+#: Cards with the memory beside their processors that these need, by compute capability, and tiles for all others.
+ROOMY, SMALL_TILES = {(8, 0), (9, 0), (10, 0), (10, 3)}, Tiles(64, 64, 4, 2)
 EXACT_TILES = Tiles(32, 64, 4, 2)
 INTERPRETED_TILES = Tiles(256, 256, 4, 1)
 INTERPRETED_EXACT_TILES = Tiles(256, 2048, 4, 1)
@@ -323,7 +330,10 @@ def _error(job: Job, written: Written, log_sums: torch.Tensor) -> torch.Tensor:
 def _tiles(job: Job) -> tuple[Tiles, int, int]:
     """The tiles for these points, the number of columns, and how many are taken at a time."""
     columns, block = n_columns(job.points.rows.shape[1])
-    return INTERPRETED_TILES if INTERPRETED else TILES[block, columns == block], columns, block
+    if INTERPRETED:
+        return INTERPRETED_TILES, columns, block
+    roomy = torch.cuda.get_device_capability(job.points.rows.device) in ROOMY
+    return TILES[block, columns == block] if roomy else SMALL_TILES, columns, block
 
 
 def _own_places(own: torch.Tensor | None, n_padded: int, stride: int = 1) -> torch.Tensor | None:
@@ -345,7 +355,7 @@ def _nearest(job: Job, written: Written, own: torch.Tensor | None, stride: int) 
     loops.nearest[grid](
         written.high, points, written.high if places is None else places, found, n_queries, n_points,
         columns, block, places is not None, tiles.height, tiles.width,
-        num_warps=tiles.warps, num_stages=tiles.stages,
+        **tiles.options,
     )  # fmt: skip
     return found.double()
 
@@ -407,7 +417,7 @@ def _pass(
         written.high, written.low, points.high, points.low, on_device if places is None else places, on_device,
         on_device if weights is None else weights, answers, n_queries, n_points, part, len(points.high),
         columns, block, job.is_rbf, n_ladders, LADDER, n_alone, n_weightings, places is not None,
-        tiles.height, tiles.width, num_warps=tiles.warps, num_stages=tiles.stages,
+        tiles.height, tiles.width, **tiles.options,
     )  # fmt: skip
     return answers.sum(dim=0, dtype=torch.float64).transpose(0, 1)
 
@@ -441,6 +451,6 @@ def _exact(job: Job, queries: torch.Tensor, own: torch.Tensor | None) -> torch.T
         queries.T.contiguous(), job.points.by_feature, gammas if own is None else own.int(), gammas,
         gammas if weights is None else weights, answers, n_queries, n_points, len(gammas), queries.shape[1], n_points,
         job.is_rbf, weights is not None, own is not None, tiles.height, tiles.width,
-        num_warps=tiles.warps, num_stages=tiles.stages,
+        **tiles.options,
     )  # fmt: skip
     return answers

@@ -21,6 +21,8 @@ LANES = 8
 
 _LANES = tl.constexpr(LANES)
 
+# Numbers of rows are not specialised on: a fit has jobs of many sizes, and each kind would be compiled for itself.
+
 
 @triton.jit
 def _loaded(array, rows, columns, width: tl.constexpr):
@@ -90,7 +92,7 @@ def _with_terms(
     return more
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_queries", "n_points"])
 def kernel_sums(
     query_high, query_low, point_high, point_low, own, steps, weights, answers,
     n_queries, n_points, points_a_part, weight_stride,
@@ -136,7 +138,7 @@ def kernel_sums(
         tl.store(target, tl.sum(sums[place], axis=1), mask=queries < n_queries)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_queries", "n_points"])
 def nearest(
     query_high, point_high, own, answers, n_queries, n_points,
     n_columns: tl.constexpr, step: tl.constexpr, has_own: tl.constexpr, height: tl.constexpr, width: tl.constexpr,
@@ -160,7 +162,7 @@ def nearest(
     tl.store(answers + queries, tops, mask=queries < n_queries)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_queries", "n_points", "n_gammas", "n_features", "weight_stride"])
 def exact_sums(
     queries, points, own, gammas, log_weights, answers, n_queries, n_points, n_gammas, n_features, weight_stride,
     is_rbf: tl.constexpr, weighted: tl.constexpr, has_own: tl.constexpr, height: tl.constexpr, width: tl.constexpr,
