@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from unlabeled import (
     ConvexPUClassifier,
     ElkanNotoClassifier,
+    NNPUClassifier,
     PUClassifier,
     ScoreWMMDClassifier,
     WMMDClassifier,
@@ -229,6 +230,13 @@ def test_importances_and_explanations_are_of_columns(in_pandas, in_polars, y, tm
     for part in model.parts_.values():  # they answer for the frame as well
         assert part.score_samples(in_polars).shape == (N,)
         assert part.n_features_in_ == 7
+
+
+def test_a_network_of_a_frame_is_saved(in_pandas, y, tmp_path):
+    pytest.importorskip("torch")
+    model = NNPUClassifier(0.5, n_epochs=2, random_state=0).fit(in_pandas, y)
+    save(model, tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").predict(in_pandas), model.predict(in_pandas))
 
 
 def test_a_fit_to_other_data_forgets_the_encoder(in_pandas, y, rng):

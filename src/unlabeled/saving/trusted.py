@@ -63,7 +63,7 @@ TRUSTED = frozenset(
         "unlabeled.metrics.ranking.pu_average_precision",
         "unlabeled.metrics.ranking.pu_roc_auc",
         "unlabeled.metrics.risk.pu_risk",
-        "unlabeled.metrics.scorers._OfScores",
+        "unlabeled.metrics.scorers._OfScores",  # calls the metric it holds, which must be in this list as well
         "unlabeled.metrics.splitting.PUStratifiedKFold",
         "unlabeled.priors.auto.AutoPrior",
         "unlabeled.priors.best_bin.BestBinPrior",
