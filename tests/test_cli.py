@@ -583,7 +583,7 @@ def test_explain_knows_what_it_cannot_explain(fitted, here, capsys):
     options = ("--label", "known_fraud", "--method", "elkan-noto", "--model", here / "m")
     assert call("fit", fitted / "customers.csv", *options) == 0
     assert call("explain", here / "m", fitted / "customers.csv", "--row", 5) == 1
-    assert "--method wmmd or score" in capsys.readouterr().err
+    assert "--method wmmd, least-squares or score" in capsys.readouterr().err
 
 
 def test_explain_beyond_the_table(fitted, capsys):
