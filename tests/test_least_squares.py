@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_gaussian_quantiles
 from sklearn.metrics import roc_auc_score
@@ -82,7 +83,9 @@ def test_leave_one_out_is_refitting_without_the_row(rng, scenario, weights, kind
     pu = samples(rng, scenario, weights)
     features = features_of(pu, kind, kernel, gamma)
     embedded = pu.mapped(features.of)
-    found = LeastSquares.of(Moments.of(embedded)).honest_ratios(embedded, PENALTIES, pu.labelled_share)
+    found = LeastSquares.of(Moments.of(embedded, pu.labelled_share)).honest_ratios(
+        embedded, PENALTIES, pu.labelled_share
+    )
     for sample, place in (("positive", 0), ("positive", 7), ("unlabeled", 0), ("unlabeled", 20)):
         row = getattr(pu, sample).rows[[place]]
         for which, penalty in enumerate(PENALTIES):
@@ -94,7 +97,7 @@ def test_leave_one_out_is_refitting_without_the_row(rng, scenario, weights, kind
 def test_the_ratio_solves_the_normal_equations(rng, scenario):
     pu, rows = samples(rng, scenario, "counts"), rng.normal(size=(10, 3))
     features = features_of(pu)
-    fit = LeastSquares.of(Moments.of(pu, features))
+    fit = LeastSquares.of(Moments.of(pu.mapped(features.of), pu.labelled_share))
     for penalty in PENALTIES:
         direction = fit.direction(np.array([penalty]), np.ones(1))
         found = 1 + (features.of(rows) - fit.center) @ direction
@@ -110,7 +113,7 @@ def test_its_mean_over_the_population_is_one_and_so_is_the_ratio_of_equal_sample
     features = features_of(pu)
     at_population = ratio_by_definition(pu, features, pu.unlabeled.rows, 0.1)
     assert at_population.mean() == pytest.approx(1)
-    fit = LeastSquares.of(Moments.of(pu, features))
+    fit = LeastSquares.of(Moments.of(pu.mapped(features.of), pu.labelled_share))
     assert fit.direction(np.array([0.1]), np.ones(1)) @ (
         features.of(pu.unlabeled.rows).mean(axis=0) - fit.center
     ) == pytest.approx(0, abs=1e-12)
@@ -118,13 +121,22 @@ def test_its_mean_over_the_population_is_one_and_so_is_the_ratio_of_equal_sample
     np.testing.assert_allclose(ratio_by_definition(same, features, pu.positive.rows, 0.1), 1)
 
 
-def test_moments_in_chunks(rng, monkeypatch):
-    pu = samples(rng, "single-sample", "fractions")
+@pytest.mark.parametrize("sample", ["positive", "unlabeled"])
+def test_leave_one_out_of_rows_that_were_thinned_out(rng, sample):
+    """In the single-sample scenario the positives keep their share of the population, whatever rows are left of it."""
+    pu, share, penalty, place = samples(rng, "single-sample"), 0.05, 0.1, 3
     features = features_of(pu)
-    whole = Moments.of(pu, features)
-    monkeypatch.setattr("unlabeled.scoring.landmarks._CHUNK", 5 * len(features.landmarks))
-    for name in ("positive_mean", "center", "covariance"):
-        np.testing.assert_allclose(getattr(Moments.of(pu, features), name), getattr(whole, name), atol=1e-12)
+    embedded = pu.mapped(features.of)
+    fit = LeastSquares.of(Moments.of(embedded, share))
+    found = getattr(fit.honest_ratios(embedded, np.array([penalty]), share), sample)[0, place]
+    mass = np.repeat([share / 12, (1 - share) / 25], [12, 25])
+    kept = np.delete(np.arange(37), place + (12 if sample == "unlabeled" else 0))
+    positives = kept[kept < 12]
+    rows = np.c_[np.ones(37), features.of(np.concatenate([pu.positive.rows, pu.unlabeled.rows]))]
+    second = (rows[kept] * mass[kept][:, None]).T @ rows[kept] / mass[kept].sum()
+    second[np.diag_indices_from(second)] += penalty * np.append(0, np.ones(len(second) - 1))
+    left_out = rows[place + (12 if sample == "unlabeled" else 0)]
+    assert found == pytest.approx(left_out @ np.linalg.solve(second, rows[positives].mean(axis=0)), rel=1e-6)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20, unique=True))
@@ -197,7 +209,7 @@ def test_landmarks_lie_apart(rng):
 def test_weights_follow_the_separation_and_not_the_scale(rng):
     pu = samples(rng)
     embedded = pu.mapped(features_of(pu).of)
-    ratios = LeastSquares.of(Moments.of(embedded)).honest_ratios(embedded, PENALTIES, 0.0)
+    ratios = LeastSquares.of(Moments.of(embedded, pu.labelled_share)).honest_ratios(embedded, PENALTIES, 0.0)
     found = weights_of(ratios)
     assert found.sum() == pytest.approx(1)
     assert found.argmax() == separations(ratios).argmax()
@@ -339,24 +351,38 @@ def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter(scenario,
     assert weighted.threshold_ == pytest.approx(repeated.threshold_, rel=1e-4)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_large_sample_is_weighed_on_some_rows_and_fitted_to_all(scenario, monkeypatch):
-    """Honest scores of the rows evaluated are those of refitting, in the fit to all rows."""
+def test_a_large_sample_is_fitted_on_some_rows(monkeypatch):
+    """As if these rows were all, but that a labelled share is that of the whole table."""
     data = make_gaussians(60, 300, 10, n_features=3, random_state=0)
-    monkeypatch.setattr(averaging, "WEIGHING_ROWS", 50)
-    options = {"gamma": 0.3, "penalty": 0.05, "scenario": scenario, "max_landmarks": 30}
+    options = {"gamma": (0.3, 1.0), "penalty": 0.05, "max_landmarks": 30}
     model = LeastSquaresPUClassifier(0.6, max_evaluations=40, random_state=0, **options).fit(data.X, data.y)
-    assert len(model.honest_scores_.positive) == len(model.honest_scores_.unlabeled) == 40
-    whole = LeastSquaresPUClassifier(0.6, **options).fit(data.X, data.y)
-    np.testing.assert_allclose(model.density_ratio(data.test), whole.density_ratio(data.test), rtol=1e-8)
-    for side in ("positive", "unlabeled"):
-        by_row = dict(
-            zip(getattr(whole.honest_scores_, f"{side}_rows"), getattr(whole.honest_scores_, side), strict=True)
-        )
-        for row, score in zip(
-            getattr(model.honest_scores_, f"{side}_rows"), getattr(model.honest_scores_, side), strict=True
-        ):
-            assert score == pytest.approx(by_row[row], rel=1e-6)
+    rows = np.r_[model.honest_scores_.positive_rows, model.honest_scores_.unlabeled_rows]
+    assert len(rows) == 80
+    monkeypatch.setattr(averaging, "WEIGHING_ROWS", 39)
+    alone = LeastSquaresPUClassifier(0.6, **options).fit(data.X[rows], data.y[rows])
+    np.testing.assert_allclose(model.density_ratio(data.test), alone.density_ratio(data.test), rtol=0.05)
+    single = LeastSquaresPUClassifier(0.6, max_evaluations=40, random_state=0, scenario="single-sample", **options)
+    scores = single.fit(data.X, data.y).honest_scores_
+    assert scores.labelled_share == pytest.approx(60 / 360)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_missing_values_and_sparse_rows(scenario, rng):
+    """A table without missing values, sparse and not, is the same; missing values are seen in a column of their own."""
+    data = make_gaussians(60, 300, 200, n_features=4, random_state=0)
+    options = {"prior": 0.5, "scenario": scenario, "random_state": 0}
+    dense = LeastSquaresPUClassifier(**options).fit(data.X, data.y)
+    sparse = LeastSquaresPUClassifier(**options).fit(csr_array(data.X), data.y)
+    np.testing.assert_allclose(sparse.score_samples(csr_array(data.test)), dense.score_samples(data.test), rtol=1e-6)
+    gone = np.where((data.y == 1)[:, None] & (rng.uniform(size=data.X.shape) < 0.5), np.nan, data.X)
+    told = LeastSquaresPUClassifier(**options).fit(gone, data.y)
+    assert told.n_missing_.sum() == np.isnan(gone).sum()
+    assert told.column_means_.shape == (8,)
+    row = data.test[:1].copy()
+    present = told.score_samples(row)[0]
+    row[0, 0] = np.nan
+    assert told.score_samples(row)[0] > present  # only positives of the table lack values
+    assert explain(told, row[0]).reasons[0].made_of.by_feature.shape == (4,)
 
 
 @pytest.mark.parametrize("threshold", ["calibrated", "prevalence", "bayes"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import ScoreDecisions
@@ -26,9 +28,10 @@ from unlabeled.scoring.averaging import (
     Weighed,
     multipliers,
 )
+from unlabeled.scoring.cross_fitting import FEW_ROWS
 from unlabeled.scoring.landmarks import Features, Landmarks, PlainFeatures, TwoStepFeatures
 from unlabeled.scoring.least_squares import log_or_less
-from unlabeled.scoring.scaling import SCALINGS, different_scalings, median_sq_distance, standardised
+from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, median_sq_distance, standardised
 from unlabeled.scoring.selection import some_places
 from unlabeled.stages import stage
 
@@ -66,7 +69,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
     max_evaluations : int or None, default=10000
-        The most rows of each sample, chosen at random, that are given honest scores. All stay in the fit.
+        The most rows of each sample, chosen at random, that are fitted to and given honest scores: the ratio has as
+        many coefficients as there are landmarks, which more rows hardly make any better.
     random_state : int, RandomState or None, default=None
         Used by the choice of rows beyond ``max_evaluations``.
     verbose : bool, default=False
@@ -84,8 +88,10 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         What was averaged: "scale", "gamma", "penalty" and "weight" of each ratio that is in use.
     landmarks_ : array of shape (n_landmarks,)
         The training rows that kernels are centred at, as numbers of rows of the table.
-    feature_means_ : array of shape (n_features_in_,)
-        Over the population.
+    form_ : Completion or Reduction
+        What makes rows complete and dense: how missing values are filled in, or what sparse rows are reduced to.
+    column_means_ : array of shape (n_columns,)
+        Means over the population of what ``form_`` makes of rows.
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
@@ -94,11 +100,15 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by fits without them, and which rows these are.
     n_features_in_ : int
+    n_missing_ : array of shape (n_features_in_,)
+        How many values of each feature were missing in `fit`.
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
 
     Notes
     -----
+    Missing values (NaN) and sparse tables are taken as `WMMDClassifier` takes them.
+
     A ratio by least squares can be negative. `score_samples` is its log from 1/4 on; below, a curve that goes on
     falling. The threshold "bayes", ratio above 1 / (2 prior), never lies below 1/2.
 
@@ -119,6 +129,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     >>> bool(np.mean(model.predict(X) == inside) > 0.85)
     True
     """
+
+    _takes_missing = True
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -151,10 +164,13 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
-        with stage("landmarks"):
-            kernels = self._kernel_choices(pu)
-        with stage("kernels and penalties"):
-            scores = self._average(kernels, pu)
+        scalings, fitted = self._complete(pu)
+        # Small matrices gain nothing from threads, and on a busy machine these wait for each other most of the time.
+        with threadpool_limits(1 if len(fitted.unlabeled) <= FEW_ROWS else None, user_api="blas"):
+            with stage("landmarks"):
+                kernels = self._kernel_choices(scalings, fitted)
+            with stage("kernels and penalties"):
+                scores = self._average(kernels, fitted, pu.labelled_share)
         with stage("prior"):
             self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores)
         with stage("calibration"):
@@ -163,11 +179,15 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log of the ratio at validated rows, where it is not near 0 or below."""
+        return self.score_complete(self.form_.apply(rows))
+
+    def score_complete(self, rows: FloatArray) -> FloatArray:
+        """What `score_rows` answers for rows that ``form_`` was applied to."""
         return log_or_less(self.ratio_.at(rows))
 
     def density_ratio(self, X: ArrayLike) -> FloatArray:
         """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative."""
-        return self.ratio_.at(self._validated(X))
+        return self.ratio_.at(self.form_.apply(self._validated(X)))
 
     def _check_parameters(self, pu: PUSample) -> None:
         kernel = as_inner_product(self.kernel)
@@ -187,11 +207,16 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     # --- kernels, penalties, and their mean ---
 
-    def _kernel_choices(self, pu: PUSample) -> list[KernelChoice]:
+    def _complete(self, pu: PUSample) -> tuple[list[Scaling], PUSample]:
+        """Units of complete rows, and the samples to fit to: complete, and no more rows than may be."""
+        scalings, standard = different_scalings(self._scalings(), pu), standardised(pu)
+        self.form_, self.column_means_ = standard.form, standard.center
+        places = some_places(pu, self.max_evaluations, check_random_state(self.random_state))
+        return [replace(scaling, form=None) for scaling in scalings], pu.take(*places).mapped(standard.complete)
+
+    def _kernel_choices(self, scalings: list[Scaling], pu: PUSample) -> list[KernelChoice]:
         """Each kernel in each kind of units, at the same landmarks."""
-        scalings = different_scalings(self._scalings(), pu)
         standard = standardised(pu)  # in which landmarks are chosen, whatever the units
-        self.feature_means_ = standard.center
         landmarks = Landmarks.of(standard.apply_to_samples(pu), self.max_landmarks)
         self.landmarks_ = np.concatenate([pu.positive.row_numbers, pu.unlabeled.row_numbers])[landmarks.places]
         rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[landmarks.places]
@@ -224,10 +249,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
             found.append(TwoStepFeatures.at(landmarks, kernel, float(kernel.sharpness(TWO_STEP_GAMMA / median))))
         return found
 
-    def _average(self, kernels: list[KernelChoice], pu: PUSample) -> HonestScores:
+    def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float) -> HonestScores:
         """Weigh all ratios, keep the function that is their mean, and answer with its honest scores."""
-        places = some_places(pu, self.max_evaluations, check_random_state(self.random_state))
-        weighed = Weighed.of(kernels, pu, places)
+        weighed = Weighed.of(kernels, pu, labelled_share)
         multiplied_by = multipliers(weighed.ratios, weighed.weights.ravel())
         self.ratio_ = MeanRatio.of(weighed, multiplied_by.reshape(weighed.weights.shape))
         self.kernels_ = weighed.table()

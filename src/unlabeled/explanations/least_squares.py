@@ -34,15 +34,15 @@ class LeastSquaresReasons:
 
 def least_squares_reasons(classifier: LeastSquaresPUClassifier, row: FloatArray) -> LeastSquaresReasons:
     """Explain the score of one row of features (1, n_features)."""
-    row = row.astype(np.float64)
+    row = classifier.form_.apply(row).astype(np.float64)
     instead = np.repeat(row, row.shape[1], axis=0)
-    np.fill_diagonal(instead, classifier.feature_means_)
-    score, *without = classifier.score_rows(np.vstack([row, instead]))
+    np.fill_diagonal(instead, classifier.column_means_)
+    score, *without = classifier.score_complete(np.vstack([row, instead]))
     honest = classifier.honest_scores_
     return LeastSquaresReasons(
         float(score),
         float(classifier.ratio_.at(row)[0]),
-        score - np.array(without),
+        classifier.form_.by_feature(score - np.array(without)),
         nearest_in_score(float(score), honest.positive, honest.positive_rows),
         nearest_in_score(float(score), honest.unlabeled, honest.unlabeled_rows),
     )

@@ -21,7 +21,7 @@ from unlabeled.samples import PUSample
 from unlabeled.scoring.landmarks import Features, chunks
 from unlabeled.scoring.least_squares import LeastSquares, Moments
 from unlabeled.scoring.scaling import Scaling
-from unlabeled.scoring.selection import Places, some_places
+from unlabeled.scoring.selection import some_places
 
 #: Penalties in units of the features' total variance in the population: from hardly any to all that is left is the
 #: difference of the two means.
@@ -94,29 +94,29 @@ class KernelChoice:
     features: Features
     penalties: FloatArray | None
 
-    def fit(self, pu: PUSample, places: Places) -> tuple[LeastSquares, HonestScores]:
-        """The ratios of samples in the units of the table; those of the rows at these places by fits without them."""
-        scaled = self.scaling.apply_to_samples(pu)
-        scored = scaled.take(*places).mapped(self.features.of)
-        all_are_scored = len(places[0]) == len(pu.positive) and len(places[1]) == len(pu.unlabeled)
-        fit = LeastSquares.of(Moments.of(scored) if all_are_scored else Moments.of(scaled, self.features))
-        return fit, fit.honest_ratios(scored, self.penalties_for(fit), pu.labelled_share)
+    def fit(self, pu: PUSample, labelled_share: float) -> tuple[LeastSquares, HonestScores]:
+        """The ratios of samples in the units of the table, and those of the same rows by fits without them."""
+        features = self.scaling.apply_to_samples(pu).mapped(self.features.of)
+        fit = LeastSquares.of(Moments.of(features, labelled_share))
+        return fit, fit.honest_ratios(features, self.penalties_for(fit), labelled_share)
 
     def penalties_for(self, fit: LeastSquares) -> FloatArray:
         """The penalties that a fit is solved for."""
         return RELATIVE_PENALTIES * fit.total_variance if self.penalties is None else self.penalties
 
 
-def fit_all(kernels: Sequence[KernelChoice], pu: PUSample, places: Places) -> tuple[list[LeastSquares], HonestScores]:
-    """Fit each kernel; and honest ratios of the rows at these places, of all kernels and penalties."""
-    fits, ratios = zip(*(each.fit(pu, places) for each in kernels), strict=True)
+def fit_all(
+    kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float
+) -> tuple[list[LeastSquares], HonestScores]:
+    """Fit each kernel; and honest ratios of the rows, of all kernels and penalties."""
+    fits, ratios = zip(*(each.fit(pu, labelled_share) for each in kernels), strict=True)
     positive, unlabeled = (np.concatenate([getattr(r, name) for r in ratios]) for name in ("positive", "unlabeled"))
     return list(fits), replace(ratios[0], positive=positive, unlabeled=unlabeled)
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """Kernels in use, their fits, honest ratios of some rows, one kernel after the other, and the weights of these.
+    """Kernels in use, their fits, honest ratios of the rows, one kernel after the other, and the weights of these.
 
     ``weights`` are (n_kernels, n_penalties).
     """
@@ -127,18 +127,19 @@ class Weighed:
     weights: FloatArray
 
     @classmethod
-    def of(cls, kernels: Sequence[KernelChoice], pu: PUSample, places: Places) -> Weighed:
-        """Weigh kernels and penalties on some of the rows, leave out kernels of little weight, and fit the others."""
-        some = some_places(pu, WEIGHING_ROWS, np.random.RandomState(0))
-        fewer = pu.take(*some)
-        fits, ratios = fit_all(kernels, fewer, (np.arange(len(fewer.positive)), np.arange(len(fewer.unlabeled))))
+    def of(cls, kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float) -> Weighed:
+        """Weigh kernels and penalties on some of the rows, leave out kernels of little weight, and fit the others.
+
+        ``labelled_share`` is that of the table: of rows that were thinned out it is another.
+        """
+        places = some_places(pu, WEIGHING_ROWS, np.random.RandomState(0))
+        fits, ratios = fit_all(kernels, pu.take(*places), labelled_share)
         weights = weights_of(ratios).reshape(len(kernels), -1)
         of_kernels = weights.sum(axis=1)
         kept = np.flatnonzero((of_kernels >= LEAST_WEIGHT) | (of_kernels == of_kernels.max()))
         chosen, weights = [kernels[place] for place in kept.tolist()], weights[kept] / weights[kept].sum()
-        sizes = len(pu.positive), len(pu.unlabeled)
-        if any(len(of_all) < size for of_all, size in zip([*places, *some], sizes * 2, strict=True)):
-            return cls(chosen, *fit_all(chosen, pu, places), weights)
+        if len(places[0]) < len(pu.positive) or len(places[1]) < len(pu.unlabeled):
+            return cls(chosen, *fit_all(chosen, pu, labelled_share), weights)
         of_kept = np.arange(ratios.n_scores).reshape(len(kernels), -1)[kept].ravel()
         return cls(chosen, [fits[place] for place in kept.tolist()], ratios.some(of_kept), weights)
 

@@ -11,13 +11,14 @@ The constant is not penalised: the mean of r over the population is 1, and where
 Centred at the population's mean and turned to its axes, C_u is diagonal: with z the coordinates of a row, h their mean
 over the positives and s their variances, ``r = 1 + sum_k z_k h_k / (s_k + penalty)``, whatever the penalty. A row that
 leaves a mean, a second moment or both changes them by one term, so that the ratio of a row by the fit without it needs
-no fit either: with q = 1 + sum_k z_k^2 / (s_k + penalty) its leverage, and n, m the sizes of the two samples,
+no fit either: with q = 1 + sum_k z_k^2 / (s_k + penalty) its leverage, n the number of positives, and u the share of
+the population that one row is,
 
 - without itself among the positives: ``(n r - q) / (n - 1)``;
-- without itself in the population: ``(m - 1) / m * r / (1 - q / m)``, both r and q at penalty (m - 1) / m in place of
-  the penalty (which is what the mean over m - 1 rows makes of it).
+- without itself in the population: ``(1 - u) r / (1 - u q)``, both r and q at (1 - u) times the penalty (which is what
+  the mean over the other rows makes of it).
 
-In the single-sample scenario a positive leaves both, one after the other, with n + m for m.
+In the single-sample scenario a positive leaves both, one after the other.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from scipy.linalg import eigh
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample
-from unlabeled.scoring.landmarks import Features, chunks
 from unlabeled.scoring.selection import scores_of
 
 #: What is left of a row's share in its own fit may be rounding only.
@@ -44,39 +44,40 @@ _LEAST_VARIANCE = 1e-3
 
 @dataclass(frozen=True)
 class Moments:
-    """Means of features over the positives and over the population, the latter's covariance, and both sizes."""
+    """Means of features over the positives and over the population, the latter's covariance, and what a row counts.
+
+    ``positive_unit`` and ``unlabeled_unit`` are the shares of the population that one observation of each sample is.
+    """
 
     positive_mean: FloatArray
     center: FloatArray
     covariance: FloatArray
     n_positive: float
-    n_population: float
+    positive_unit: float
+    unlabeled_unit: float
 
     @classmethod
-    def of(cls, pu: PUSample, features: Features | None = None) -> Moments:
-        """Moments of the features of two samples; without ``features`` the samples' rows are features already."""
-        n_positive, n_unlabeled = pu.positive.total, pu.unlabeled.total
-        positive_mean, second_of_positive = _means(pu.positive, features, second=pu.positives_in_population)
-        center, second = _means(pu.unlabeled, features)
-        if pu.positives_in_population:
-            share = pu.labelled_share
-            center = share * positive_mean + (1 - share) * center
-            second = share * second_of_positive + (1 - share) * second
-        n_population = n_unlabeled + (n_positive if pu.positives_in_population else 0.0)
-        return cls(positive_mean, center, second - np.outer(center, center), n_positive, n_population)
+    def of(cls, features: PUSample, labelled_share: float) -> Moments:
+        """Moments of two samples whose rows are features; positives are this share of the population."""
+        positive, unlabeled = features.positive, features.unlabeled
+        positive_mean, center = (sample.weights @ sample.rows / sample.total for sample in (positive, unlabeled))
+        second = _second_moment(unlabeled)
+        if labelled_share:
+            center = labelled_share * positive_mean + (1 - labelled_share) * center
+            second = labelled_share * _second_moment(positive) + (1 - labelled_share) * second
+        units = labelled_share / positive.total, (1 - labelled_share) / unlabeled.total
+        return cls(positive_mean, center, second - np.outer(center, center), positive.total, *units)
 
 
 @dataclass(frozen=True)
 class LeastSquares:
     """The ratios for one kernel and every penalty."""
 
-    center: FloatArray  # of the features in the population
     axes: FloatArray  # orthogonal, in columns
     variances: FloatArray  # of the population along these
     total_variance: float  # never 0: it is the unit of penalties
     positive_mean: FloatArray  # along these
-    n_positive: float
-    n_population: float
+    moments: Moments
 
     @classmethod
     def of(cls, moments: Moments) -> LeastSquares:
@@ -86,33 +87,34 @@ class LeastSquares:
         variances[variances < _ROUNDING * square] = 0
         mean = (moments.positive_mean - moments.center) @ axes
         total = max(float(variances.sum()), _LEAST_VARIANCE * float(mean @ mean)) or 1.0
-        return cls(moments.center, axes, variances, total, mean, moments.n_positive, moments.n_population)
+        return cls(axes, variances, total, mean, moments)
 
-    def honest_ratios(self, scored: PUSample, penalties: FloatArray, labelled_share: float) -> HonestScores:
-        """Ratios of some of the rows that were fitted to, as features, each by the fit without (one unit of) it."""
-        both = scored.positives_in_population
+    @property
+    def center(self) -> FloatArray:
+        """Mean of the features over the population."""
+        return self.moments.center
+
+    def honest_ratios(self, features: PUSample, penalties: FloatArray, labelled_share: float) -> HonestScores:
+        """Ratios of the rows that were fitted to, as features, each by the fit without (one unit of) it."""
         ratios = (
-            self._left_out(scored.positive, penalties, among_positives=True, in_population=both),
-            self._left_out(scored.unlabeled, penalties, among_positives=False, in_population=True),
+            self._left_out(features.positive, penalties, self.moments.positive_unit, among_positives=True),
+            self._left_out(features.unlabeled, penalties, self.moments.unlabeled_unit, among_positives=False),
         )
-        return scores_of(scored, ratios, labelled_share)
+        return scores_of(features, ratios, labelled_share)
 
-    def _left_out(
-        self, sample: Sample, penalties: FloatArray, *, among_positives: bool, in_population: bool
-    ) -> FloatArray:
-        """Ratios (n_penalties, n_rows) by fits that lack the row there."""
+    def _left_out(self, sample: Sample, penalties: FloatArray, unit: float, *, among_positives: bool) -> FloatArray:
+        """Ratios (n_penalties, n_rows) by fits that lack the row; ``unit`` is what a row is of the population, or 0."""
         coordinates, taken = (sample.rows - self.center) @ self.axes, np.minimum(1, sample.weights)
-        found = np.empty((len(penalties), len(sample)))
+        found, n_positive = np.empty((len(penalties), len(sample))), self.moments.n_positive
         for amount in np.unique(taken):  # 1, but for weights that are fractions
             rows = slice(None) if (taken == amount).all() else np.flatnonzero(taken == amount)
-            left = 1 - amount / self.n_population if in_population else 1.0
-            inverse = 1 / (self.variances[:, None] + left * penalties)  # (n_axes, n_penalties)
+            gone = amount * unit
+            inverse = 1 / (self.variances[:, None] + (1 - gone) * penalties)  # (n_axes, n_penalties)
             ratio = 1 + coordinates[rows] @ (self.positive_mean[:, None] * inverse)
             leverage = 1 + coordinates[rows] ** 2 @ inverse
             if among_positives:
-                ratio = (self.n_positive * ratio - amount * leverage) / (self.n_positive - amount)
-            if in_population:
-                ratio *= left / np.maximum(1 - amount / self.n_population * leverage, _TINY)
+                ratio = (n_positive * ratio - amount * leverage) / (n_positive - amount)
+            ratio *= (1 - gone) / np.maximum(1 - gone * leverage, _TINY)
             found[:, rows] = ratio.T
         return found
 
@@ -122,17 +124,10 @@ class LeastSquares:
         return np.asarray(self.axes @ (self.positive_mean * inverse))
 
 
-def _means(sample: Sample, features: Features | None, *, second: bool = True) -> tuple[FloatArray, FloatArray]:
-    """Mean of the features over a sample, and the mean of their products where it is asked for."""
-    n_features = sample.rows.shape[1] if features is None else len(features.landmarks)
-    weights = sample.weights / sample.total
-    mean, products = np.zeros(n_features), np.zeros((n_features, n_features))
-    for part in chunks(len(sample), n_features):
-        values = sample.rows[part] if features is None else features.of(sample.rows[part])
-        mean += weights[part] @ values
-        if second:
-            products += (values * weights[part][:, None]).T @ values
-    return mean, products
+def _second_moment(sample: Sample) -> FloatArray:
+    """Mean of the products of features."""
+    scaled = sample.rows * np.sqrt(sample.weights / sample.total)[:, None]
+    return np.asarray(scaled.T @ scaled)
 
 
 #: Below this a ratio is nearly 0, and its log is no longer taken.
