@@ -1,21 +1,24 @@
 import pickle
-import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled.classifiers import pu
-from unlabeled.classifiers.pu import PARTS, Part, PUClassifier
+from unlabeled.classifiers.pu import PARTS, PUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
-from unlabeled.classifiers.weighing import LEAST_WEIGHT, Comparison
+from unlabeled.classifiers.weighing import LEAST_WEIGHT, STEPS, Comparison, mixtures
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.contract import PUInput
 from unlabeled.datasets import make_gaussians
+from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import TargetRecall
 from unlabeled.priors import KernelMeanPrior
@@ -66,35 +69,60 @@ def test_distances_where_they_tell(rings):
     model = PUClassifier(0.5).fit(*rings)
     assert model.chosen_ == "wmmd"
     assert set(model.parts_) == {"wmmd"}
-    assert "Distances tell labelled from unlabeled rows better" in model.reason_
+    assert "Distances alone: labelled rows are told from unlabeled ones best so" in model.reason_
     assert model.comparison_.weights["score"] < LEAST_WEIGHT
 
 
 def test_a_learned_score_where_distances_drown(sparse_signal):
     X, y, test, truth = sparse_signal
     model = PUClassifier(0.5).fit(X, y)
-    assert model.chosen_ == "score"
-    assert set(model.parts_) == {"score"}
-    assert "better than distances do" in model.reason_
+    assert model.comparison_.best == "score"
+    assert model.comparison_.weights["score"] > 0.7
+    assert "least-squares" not in model.parts_
     plain = WMMDClassifier(0.5).fit(X, y)
     areas = [roc_auc_score(truth, each.score_samples(test)) for each in (model, plain)]
     assert areas[0] > areas[1] + 0.05
 
 
-def test_both_where_neither_leads_clearly(data):
-    """The score is the weighted sum of both; in units of their spreads the weights are those of the comparison."""
+@pytest.fixture(scope="module")
+def around():
+    """One class around the other in eight dimensions."""
+
+    def draw(n, seed):
+        X = np.random.default_rng(seed).normal(size=(n, 8))
+        return X, (X**2).sum(axis=1) > 7.34
+
+    labelled, is_positive = draw(300, 1)
+    X = np.vstack([labelled[is_positive][:100], draw(1000, 0)[0]])
+    return X, np.repeat([1, 0], [100, 1000]), *draw(2000, 2)
+
+
+def test_a_fitted_ratio_where_one_class_lies_around_the_other(around):
+    X, y, test, truth = around
+    model = PUClassifier(0.5).fit(X, y)
+    assert model.comparison_.best == "least-squares"
+    assert model.comparison_.weights["least-squares"] > 0.9
+    areas = [roc_auc_score(truth, each.score_samples(test)) for each in (model, WMMDClassifier(0.5).fit(X, y))]
+    assert areas[0] > areas[1] + 0.1
+
+
+def test_all_where_none_leads_clearly(data):
+    """The score is the weighted sum; in units of their spreads the weights are the shares of the comparison."""
     few = np.r_[:15, 100:250]
-    model = PUClassifier(0.5).fit(data.X[few], data.y[few])
-    assert model.chosen_ == "both"
+    model = PUClassifier().fit(data.X[few], data.y[few])
+    assert model.chosen_ == "wmmd+least-squares+score"
     shares = model.comparison_.weights
-    assert f"count {shares['wmmd']:.0%} and {shares['score']:.0%}" in model.reason_
-    parts = model.parts_["wmmd"], model.parts_["score"]
-    weights = [model.weights_[name] for name in ("wmmd", "score")]
-    expected = sum(w * part.score_samples(data.test) for w, part in zip(weights, parts, strict=True))
+    counts = "{wmmd:.0%}, {least-squares:.0%} and {score:.0%}".format(**shares)
+    assert f"Distances, the fitted ratio and the learned score count {counts}: log-likelihood alone" in model.reason_
+    for name, value in zip(model.comparison_.names, model.comparison_.log_likelihoods, strict=True):
+        assert f"{value:.4f} of {PARTS[name].words}" in model.reason_
+    expected = sum(model.weights_[name] * part.score_samples(data.test) for name, part in model.parts_.items())
     np.testing.assert_allclose(model.score_samples(data.test), expected)
-    in_spreads = [w * np.std(part.honest_scores_.unlabeled) for w, part in zip(weights, parts, strict=True)]
-    assert in_spreads[1] / sum(in_spreads) == pytest.approx(shares["score"])
-    assert model.prior_ == parts[0].prior_
+    in_spreads = {name: model.weights_[name] * part.honest_scores_.spread for name, part in model.parts_.items()}
+    for name, value in in_spreads.items():
+        assert value / sum(in_spreads.values()) == pytest.approx(shares[name])
+    assert model.prior_estimator_.honest_scores_ is model.honest_scores_
+    assert model.prior_ == AutoPrior().fit_scores(model.honest_scores_).prior_
     score, decision, proba = (
         getattr(model, name)(data.test) for name in ("score_samples", "decision_function", "predict_proba")
     )
@@ -122,28 +150,62 @@ def test_both_are_better_than_either_where_neither_leads():
     assert (np.mean(gains, axis=0) > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("score", "standard_error", "weight", "choice", "alone"),
-    [
-        (-0.5, 0.1, 0.5, "both", "wmmd"),
-        (-0.3, 0.1, 1 / (1 + np.exp(-1)), "both", "score"),
-        (-0.7, 0.1, 1 / (1 + np.exp(1)), "both", "wmmd"),
-        (-0.1, 0.05, 1 / (1 + np.exp(-4)), "score", "score"),
-        (-1.1, 0.1, 1 / (1 + np.exp(3)), "wmmd", "wmmd"),
-        (-0.5, 0.0, 0.5, "both", "wmmd"),
-    ],
-)
-def test_the_choice_follows_from_the_lead(score, standard_error, weight, choice, alone):
-    errors = np.array([[0, standard_error], [standard_error, 0]])
-    comparison = Comparison(("wmmd", "score"), np.array([-0.5, score]), errors)
-    assert comparison.weights["score"] == pytest.approx(weight)
-    chosen = "both" if len(comparison.in_use()) == 2 else next(iter(comparison.in_use()))
-    assert (chosen, *comparison.in_use(alone=True)) == (choice, alone)
+def honest_scores(rng, n_positive, *leads):
+    """Scores of positives that lie above those of 400 unlabeled rows by leads, with noise of their own."""
+    positive = np.array([rng.normal(lead, 1, n_positive) for lead in leads])
+    unlabeled = rng.normal(0, 1, (len(leads), 400))
+    return HonestScores(positive, unlabeled, np.ones(n_positive), np.ones(400))
+
+
+def test_shares_follow_from_the_likelihoods_of_mixtures(rng):
+    """By definition: the mean of all mixtures on the grid, each counted by its likelihood."""
+    scores = honest_scores(rng, 30, 1.0, 0.7)
+    found = Comparison.of(("a", "b"), scores)
+    likelihoods, spreads = [], [one.spread for one in scores.each()]
+    for share in np.linspace(0, 1, STEPS + 1):
+        mixture = scores.weighted_sum(np.array([share, 1 - share]) / spreads)
+        likelihoods.append(60 * IsotonicRatio.fit(mixture).log_likelihood())
+    weights = np.exp(np.array(likelihoods) - max(likelihoods))
+    assert found.weights["a"] == pytest.approx(weights @ np.linspace(0, 1, STEPS + 1) / weights.sum())
+    assert sum(found.weights.values()) == pytest.approx(1)
+    assert found.log_likelihoods[0] == pytest.approx(likelihoods[-1] / 60)
+    assert found.in_use(alone=True) == {found.best: 1.0}
+
+
+def test_a_score_that_adds_nothing_loses_its_share_as_positives_become_many(rng):
+    shares = [
+        np.mean([Comparison.of(("good", "noise"), honest_scores(rng, n, 2.0, 0.0)).shares[1] for _ in range(10)])
+        for n in (5, 30, 300)
+    ]
+    assert shares[0] > shares[1] > shares[2]
+    assert shares[2] < 0.02
+
+
+def test_scores_that_complete_each_other_share_whatever_they_tell_alone(rng):
+    found = Comparison.of(("more", "less"), honest_scores(rng, 400, 1.5, 1.0))
+    assert found.best == "more"
+    assert found.weights["less"] > 0.2
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_mixtures_are_all_shares_in_steps(n):
+    found = mixtures(n)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    every = {shares for shares in product(range(STEPS + 1), repeat=n) if sum(shares) == STEPS}
+    assert {tuple(np.round(shares * STEPS).astype(int)) for shares in found} == every
+    assert len(found) == len(every)
+
+
+def test_what_has_too_little_weight_is_left_out():
+    comparison = Comparison(("a", "b", "c"), np.array([-0.5, -0.6, -0.6]), np.array([0.6, 0.36, 0.04]))
+    assert comparison.in_use() == pytest.approx({"a": 0.625, "b": 0.375})
+    level = Comparison(tuple(f"p{i}" for i in range(25)), np.zeros(25), np.full(25, 0.04))
+    assert len(level.in_use()) == 25
 
 
 def test_the_papers_threshold_takes_one_of_them(data):
     model = PUClassifier(0.5, threshold="bayes").fit(data.X, data.y)
-    assert model.chosen_ in ("wmmd", "score")
+    assert model.chosen_ == model.comparison_.best
     assert model.threshold_ == pytest.approx(-np.log(2 * 0.5))
 
 
@@ -194,7 +256,8 @@ def test_comparison_pairs_the_same_rows(data):
     every = WMMDClassifier(0.5).fit(data.X, data.y).honest_scores_
     again = HonestScores.stacked([every, _in_another_order(every)])
     against_itself = Comparison.of(("one", "other"), again)
-    assert against_itself.difference("one", "other") == pytest.approx((0, 0), abs=1e-9)
+    assert against_itself.log_likelihoods[0] == pytest.approx(against_itself.log_likelihoods[1])
+    np.testing.assert_allclose(against_itself.shares, 0.5)
 
 
 def _in_another_order(scores):
@@ -211,51 +274,48 @@ def _in_another_order(scores):
     )
 
 
-# --- any number of parts ---
+# --- parts of one's own ---
 
 
-@pytest.fixture
-def three_parts(monkeypatch):
-    """A third part: a logistic regression as the second learned score."""
-    third = Part("the straight line", False, lambda _model, shared: ScoreWMMDClassifier(LogisticRegression(), **shared))
-    monkeypatch.setitem(PARTS, "line", third)
-
-
-@pytest.mark.usefixtures("three_parts")
-def test_three_parts(data):
+def test_further_parts(data):
+    """Classifiers of the library and of scikit-learn are weighed beside the usual three; they are cloned."""
     few = np.r_[:15, 100:250]
-    model = PUClassifier(0.5).fit(data.X[few], data.y[few])
-    assert set(model.comparison_.names) == {"wmmd", "score", "line"}
-    assert list(model.parts_) == list(model.weights_)
-    assert model.chosen_ == "wmmd+score+line"
-    best = model.comparison_.best
-    assert (
-        f"log-likelihood {max(model.comparison_.log_likelihoods):.4f} of {PARTS[best].words} against" in model.reason_
-    )
-    assert re.match(r"Distances, the learned score and the straight line count \d+%, \d+% and \d+%: log", model.reason_)
+    inverse, line = WMMDClassifier(0.9, kernel="inverse", scenario="single-sample"), LogisticRegression()
+    parts = {"inverse": inverse, "line": line}
+    model = PUClassifier(0.5, parts=parts, n_folds=3).fit(data.X[few], data.y[few])
+    assert model.comparison_.names == ("wmmd", "least-squares", "score", "inverse", "line")
+    assert "of 'inverse'" in model.reason_
+    assert not hasattr(inverse, "prior_")
+    assert not hasattr(line, "coef_")
+    fitted = model.parts_["inverse"]
+    assert (fitted.kernel, fitted.prior_, fitted.scenario) == ("inverse", 0.5, "case-control")
     expected = sum(w * model.parts_[name].score_samples(data.test) for name, w in model.weights_.items())
     np.testing.assert_allclose(model.score_samples(data.test), expected)
-    assert sum(model.weights_.values()) == pytest.approx(1)
-    assert model.prior_ == model.parts_["wmmd"].prior_
-    alone = PUClassifier(0.5, threshold="bayes").fit(data.X[few], data.y[few])
-    assert alone.chosen_ == max(alone.comparison_.weights, key=alone.comparison_.weights.get)
+    assert clone(model).get_params()["parts"].keys() == parts.keys()
 
 
-def test_weights_of_three_parts_follow_from_their_lags():
-    """Each lag counts in its own standard errors; what has too little weight is left out, and the rest share."""
-    errors = np.array([[0, 0.1, 0.2], [0.1, 0, 0.1], [0.2, 0.1, 0]])
-    comparison = Comparison(("a", "b", "c"), np.array([-0.5, -0.6, -0.7]), errors)
-    odds = np.exp([0, -1 / 2, -1 / 2])
-    assert list(comparison.weights.values()) == pytest.approx(odds / odds.sum())
-    far = Comparison(("a", "b", "c"), np.array([-0.5, -0.6, -9.0]), errors)
-    assert set(far.in_use()) == {"a", "b"}
-    assert sum(far.in_use().values()) == pytest.approx(1)
-    assert far.in_use(alone=True) == {"a": 1.0}
+def test_parts_can_be_replaced_and_dropped(data):
+    parts = {"score": ScoreWMMDClassifier(LogisticRegression(), n_folds=2), "wmmd": "drop"}
+    model = PUClassifier(0.5, parts=parts).fit(data.X, data.y)
+    assert model.comparison_.names == ("least-squares", "score")
+    only = PUClassifier(0.5, parts=dict.fromkeys(["wmmd", "score"], "drop")).fit(data.X, data.y)
+    assert only.chosen_ == "least-squares"
+    assert only.comparison_.shares == [1.0]
 
 
-def test_of_many_level_parts_one_is_kept():
-    names = tuple(f"p{i}" for i in range(25))
-    assert list(Comparison(names, np.zeros(25), np.ones((25, 25))).in_use()) == ["p0"]
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (["wmmd"], "parts must be a dict"),
+        ({"mine": 3}, "must be a classifier, or 'drop'; got 3"),
+        ({"other": "drop"}, "cannot be dropped: there are only"),
+        (dict.fromkeys(PARTS, "drop"), "keep one of them"),
+        ({"mine": StandardScaler()}, "neither predict_proba nor decision_function"),
+    ],
+)
+def test_what_cannot_be_parts(data, parts, message):
+    with pytest.raises(ValueError, match=message):
+        PUClassifier(0.5, parts=parts).fit(data.X, data.y)
 
 
 def test_a_prior_from_rows_is_estimated_once(data, monkeypatch):

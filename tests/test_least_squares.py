@@ -366,6 +366,16 @@ def test_a_large_sample_is_fitted_on_some_rows(monkeypatch):
     assert scores.labelled_share == pytest.approx(60 / 360)
 
 
+def test_more_features_than_rows_take_the_linear_kernel(rng):
+    X, y = rng.normal(size=(60, 80)), np.repeat([1, 0], [20, 40])
+    wide, narrow = LeastSquaresPUClassifier(0.5).fit(X, y), LeastSquaresPUClassifier(0.5).fit(X[:, :5], y)
+    assert {each["gamma"] for each in wide.kernels_} == {None}
+    linear = LeastSquaresPUClassifier(0.5, kernel="linear").fit(X, y)
+    np.testing.assert_array_equal(wide.score_samples(X), linear.score_samples(X))
+    assert all(each["gamma"] > 0 for each in narrow.kernels_)
+    assert all(each["gamma"] == 0.1 for each in LeastSquaresPUClassifier(0.5, gamma=0.1).fit(X, y).kernels_)
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_missing_values_and_sparse_rows(scenario, rng):
     """A table without missing values, sparse and not, is the same; missing values are seen in a column of their own."""

@@ -29,6 +29,7 @@ from unlabeled.scoring.averaging import (
     multipliers,
 )
 from unlabeled.scoring.cross_fitting import FEW_ROWS
+from unlabeled.scoring.forms import form_of
 from unlabeled.scoring.landmarks import Features, Landmarks, PlainFeatures, TwoStepFeatures
 from unlabeled.scoring.least_squares import log_or_less
 from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, median_sq_distance, standardised
@@ -50,8 +51,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     ----------
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population. If it is known, give it; see `WMMDClassifier`.
-    kernel : {"rbf", "inverse", "linear"} or a kernel, default="rbf"
-        "linear" is for more features than rows: the score is then a weighted sum of the features.
+    kernel : {"auto", "rbf", "inverse", "linear"} or a kernel, default="auto"
+        "linear" is for more features than rows: the ratio is then a weighted sum of the features. "auto": "linear"
+        there, if gamma is "auto" too, and else "rbf".
     gamma : "auto", float or sequence of floats, default="auto"
         Gammas of the kernels to average. "auto": four around one over the median squared distance of the population's
         rows, and one more kernel that goes two steps; see Notes. The linear kernel has none.
@@ -137,7 +139,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         self,
         prior: float | str | PriorEstimator = "auto",
         *,
-        kernel: str | Kernel | Linear = "rbf",
+        kernel: str | Kernel | Linear = "auto",
         gamma: str | float | tuple[float, ...] = "auto",
         penalty: str | float | tuple[float, ...] = "auto",
         scale: str = "auto",
@@ -190,7 +192,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         return self.ratio_.at(self.form_.apply(self._validated(X)))
 
     def _check_parameters(self, pu: PUSample) -> None:
-        kernel = as_inner_product(self.kernel)
+        kernel = as_inner_product("rbf" if _is_auto(self.kernel) else self.kernel)
         if isinstance(kernel, Linear) and not _is_auto(self.gamma):
             raise ValueError(f"The linear kernel has no gamma; got gamma={self.gamma!r}. Leave it at 'auto'.")
         if not (isinstance(self.scale, str) and self.scale in ("auto", *SCALINGS)):
@@ -209,10 +211,11 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def _complete(self, pu: PUSample) -> tuple[list[Scaling], PUSample]:
         """Units of complete rows, and the samples to fit to: complete, and no more rows than may be."""
-        scalings, standard = different_scalings(self._scalings(), pu), standardised(pu)
-        self.form_, self.column_means_ = standard.form, standard.center
+        self.form_ = form_of(pu)
+        scalings = different_scalings(self._scalings(), pu, self.form_)
+        self.column_means_ = standardised(pu, self.form_).center
         places = some_places(pu, self.max_evaluations, check_random_state(self.random_state))
-        return [replace(scaling, form=None) for scaling in scalings], pu.take(*places).mapped(standard.complete)
+        return [replace(scaling, form=None) for scaling in scalings], pu.take(*places).mapped(self.form_.apply)
 
     def _kernel_choices(self, scalings: list[Scaling], pu: PUSample) -> list[KernelChoice]:
         """Each kernel in each kind of units, at the same landmarks."""
@@ -237,7 +240,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         return ("standard", "none") if _is_auto(self.gamma) and _is_auto(self.penalty) else ("none",)
 
     def _features(self, landmarks: Landmarks, population: Sample, *, two_steps: bool) -> list[Features]:
-        kernel = as_inner_product(self.kernel)
+        kernel = self._kernel(population)
         if isinstance(kernel, Linear):
             return [PlainFeatures.at(landmarks, kernel, None)]
         if not _is_auto(self.gamma):
@@ -248,6 +251,12 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         if two_steps:
             found.append(TwoStepFeatures.at(landmarks, kernel, float(kernel.sharpness(TWO_STEP_GAMMA / median))))
         return found
+
+    def _kernel(self, population: Sample) -> Kernel | Linear:
+        if not _is_auto(self.kernel):
+            return as_inner_product(self.kernel)
+        is_wide = population.rows.shape[1] > population.total
+        return as_inner_product("linear" if is_wide and _is_auto(self.gamma) else "rbf")
 
     def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float) -> HonestScores:
         """Weigh all ratios, keep the function that is their mean, and answer with its honest scores."""

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from unlabeled.arrays import FloatArray
+from unlabeled.classifiers.least_squares import LeastSquaresPUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.classifiers.weighing import Comparison, combined
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
-from unlabeled.priors import PriorEstimator, ResolvedPrior, reads_scores, resolve_prior
+from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.scar import told_once
 from unlabeled.samples import PUSample
+from unlabeled.scoring.cross_fitting import check_can_score
 from unlabeled.stages import stage
 
 
 class PUClassifier(ScoreDecisions, BaseEstimator):
     """Classifier from positive and unlabeled data that finds out how to score them; start here.
 
-    `WMMDClassifier` scores by distances, in closed form. `ScoreWMMDClassifier` scores by boosted trees, or another
-    classifier that you give. Both are fitted, and both give every row a score that the row itself took no part in.
-    How well these scores tell labelled from unlabeled rows decides: with a clear lead one of them is used alone,
-    otherwise the mean of both, weighted by the lead. No negatives are needed for that: whatever ranks positives higher
-    above the population also ranks them higher above the negatives.
+    `WMMDClassifier` scores by distances and `LeastSquaresPUClassifier` by a ratio fitted in a kernel's space, both in
+    closed form. `ScoreWMMDClassifier` scores by boosted trees, or another classifier that you give. All are fitted, and
+    all give every row a score that the row itself took no part in. The score is a weighted mean of theirs; how well
+    mixtures of these scores tell labelled from unlabeled rows decides the weights, and a score of little weight is
+    left out. No negatives are needed for that: whatever ranks positives higher above the population also ranks them
+    higher above the negatives.
 
     Parameters
     ----------
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population. If it is known, give it.
     estimator : classifier or None, default=None
-        What learns the second score. None: boosted trees, or a logistic regression where X is sparse, see
+        What learns the learned score. None: boosted trees, or a logistic regression where X is sparse, see
         `ScoreWMMDClassifier`.
+    parts : dict, optional
+        Further scores to weigh, by name: classifiers of this library that keep ``honest_scores_``, or any other
+        classifier with scores, of which a `ScoreWMMDClassifier` is made. They are cloned, and take prior and scenario
+        from here. Under the names "wmmd", "least-squares" and "score" they replace what has this name; "drop" leaves it
+        out.
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
-        What the score must exceed, see `WMMDClassifier`. "bayes" speaks of a single ratio, so with it the better of the
-        two scores is used alone.
+        What the score must exceed, see `WMMDClassifier`. "bayes" speaks of a single ratio, so with it the best of
+        the scores is used alone.
     n_folds : int, default=5
         Folds of the cross-fitting.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -48,7 +56,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     engine : {"auto", "triton", "tree", "numba", "reference"}, default="auto"
         How kernel sums are computed.
     max_evaluations : int or None, default=10000
-        The most rows of each sample that are scored by distances to weigh the two and to smooth.
+        The most rows of each sample that are scored by distances, to weigh the scores and to smooth, and that a ratio
+        is fitted to.
     random_state : int, RandomState or None, default=0
     n_jobs : int or None, default=None
         Threads for the kernel sums.
@@ -61,16 +70,16 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     ----------
     classes_ : array of shape (2,)
         The value that marks unlabeled rows, and the one that marks positives.
-    chosen_ : {"wmmd", "score", "both"}
-        The part in use; "both" where both are.
+    chosen_ : str
+        The names of the parts in use, with "+" between them.
     reason_ : str
         Why, in a sentence.
     comparison_ : Comparison
-        The log-likelihoods of both parts, the standard error of their difference, and the weights that follow.
+        The log-likelihood of each part alone, and the shares that follow from those of their mixtures.
     parts_ : dict
-        The fitted classifiers in use, by "wmmd" and "score".
+        The fitted classifiers in use, by "wmmd", "least-squares", "score" and the names of ``parts``.
     weights_ : dict
-        What their scores are multiplied by: the weights of the comparison, in units of each one's spread.
+        What their scores are multiplied by: the shares of the comparison, in units of each one's spread.
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
@@ -87,8 +96,10 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
 
     Notes
     -----
-    Missing values (NaN) and sparse tables are taken as they are: the notes of the two classifiers say how. An
+    Missing values (NaN) and sparse tables are taken as they are: the notes of the classifiers say how. An
     ``estimator`` of yours is given them too.
+
+    A prior that is estimated from scores is estimated from those of the mixture, which tell more than those of a part.
 
     Examples
     --------
@@ -109,6 +120,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         prior: float | str | PriorEstimator = "auto",
         *,
         estimator: Any = None,
+        parts: dict[str, Any] | None = None,
         threshold: Policy = "calibrated",
         n_folds: int = 5,
         scenario: str = "case-control",
@@ -121,6 +133,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     ) -> None:
         self.prior = prior
         self.estimator = estimator
+        self.parts = parts
         self.threshold = threshold
         self.n_folds = n_folds
         self.scenario = scenario
@@ -133,19 +146,22 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         check_threshold(self.threshold)
+        check_prior(self.prior, pu)
+        described = self._described_parts()
         if prior is None and not reads_scores(self.prior):  # estimated from the rows, the same for all parts
             prior = resolve_prior(self.prior, pu, engine=self.engine, n_jobs=self.n_jobs)
-        parts = self._fitted_parts(pu, prior)
-        honest = {name: part.honest_scores_ for name, part in parts.items()}
-        with stage("weighing"):
-            self.comparison_ = Comparison.of(tuple(parts), HonestScores.stacked(list(honest.values())))
-        shares = self.comparison_.in_use(alone=self.threshold == "bayes")
+        with told_once():
+            parts = self._fitted_parts(described, pu, prior)
+            honest = {name: part.honest_scores_ for name, part in parts.items()}
+            with stage("weighing"):
+                self.comparison_ = Comparison.of(tuple(parts), HonestScores.stacked(list(honest.values())))
+                shares = self.comparison_.in_use(alone=self.threshold == "bayes")
+                self.weights_, scores = combined([honest[name] for name in shares], shares)
+            with stage("prior"):
+                self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores)
         self.parts_ = {name: parts[name] for name in shares}
-        self.chosen_ = "both" if len(shares) == len(parts) == 2 else "+".join(shares)
-        self.reason_ = reason(self.comparison_, shares)
-        main = next(iter(self.parts_.values()))  # of several the first: distances estimate the prior best
-        self.prior_, self.prior_estimator_ = main.prior_, main.prior_estimator_
-        self.weights_, scores = combined([honest[name] for name in shares], shares)
+        self.chosen_ = "+".join(shares)
+        self.reason_ = reason(self.comparison_, shares, described)
         with stage("calibration"):
             self._decide(scores)
         return self
@@ -156,77 +172,89 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             return next(iter(self.parts_.values())).score_rows(rows)
         return np.asarray(sum(self.weights_[name] * part.score_rows(rows) for name, part in self.parts_.items()))
 
-    def _fitted_parts(self, pu: PUSample, prior: ResolvedPrior | None) -> dict[str, Any]:
+    def _described_parts(self) -> dict[str, Part]:
+        """The scores to weigh, by name: the usual ones, and those that were given."""
+        given = {} if self.parts is None else self.parts
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            raise ValueError(f"parts must be a dict from names to classifiers, or to 'drop'; got {given!r}.")
+        found = PARTS | {name: _given(name, part) for name, part in given.items() if not _is_drop(part)}
+        dropped = {name for name, part in given.items() if _is_drop(part)}
+        if unknown := sorted(dropped - set(PARTS)):
+            raise ValueError(f"parts={unknown} cannot be dropped: there are only {list(PARTS)}.")
+        if not (kept := {name: part for name, part in found.items() if name not in dropped}):
+            raise ValueError(f"All of {list(PARTS)} were dropped; keep one of them, or give another in parts.")
+        return kept
+
+    def _fitted_parts(self, described: dict[str, Part], pu: PUSample, prior: ResolvedPrior | None) -> dict[str, Any]:
         shared: dict[str, Any] = {
             "prior": self.prior,
             "threshold": "bayes" if self.threshold == "bayes" else "calibrated",  # the policy is for the final score
             "scenario": pu.scenario,
             "engine": self.engine,
+            "max_evaluations": self.max_evaluations,
             "random_state": self.random_state,
             "n_jobs": self.n_jobs,
             "pos_label": self.pos_label,
         }
-        parts = {name: part.make(self, shared) for name, part in PARTS.items()}
-        with told_once():
-            for part in parts.values():
-                part.fit_sample(pu, prior=prior)._speak_as(self)
-        return parts
+        fitted = {}
+        for name, part in described.items():
+            classifier = part.make(self)
+            known = classifier.get_params(deep=False)
+            taken = part.takes or shared
+            classifier.set_params(**{key: value for key, value in shared.items() if key in known and key in taken})
+            fitted[name] = classifier.fit_sample(pu, prior=prior)
+            classifier._speak_as(self)
+        return fitted
 
 
 @dataclass(frozen=True)
 class Part:
     """A score that `PUClassifier` weighs: what it goes by, in words, and how its classifier is made.
 
-    The classifier has `fit_sample`, `honest_scores_`, `score_rows`, `prior_` and `prior_estimator_`. It is made from
-    the `PUClassifier` and from the parameters that all parts share.
+    The classifier has `fit_sample`, `honest_scores_` and `score_rows`. It is given those parameters of the
+    `PUClassifier` that it has too, or of these the ones in ``takes``.
     """
 
     words: str
-    plural: bool
-    make: Callable[[PUClassifier, dict[str, Any]], Any]
+    make: Callable[[PUClassifier], Any]
+    takes: tuple[str, ...] | None = None
 
 
-#: The scores that are weighed. Where several are in use, the first of them estimates the prior.
+#: The scores that are weighed.
 PARTS: dict[str, Part] = {
-    "wmmd": Part(
-        words="distances",
-        plural=True,
-        make=lambda model, shared: WMMDClassifier(**shared, max_evaluations=model.max_evaluations),
-    ),
-    "score": Part(
-        words="the learned score",
-        plural=False,
-        make=lambda model, shared: ScoreWMMDClassifier(model.estimator, n_folds=model.n_folds, **shared),
-    ),
+    "wmmd": Part("distances", lambda _: WMMDClassifier()),
+    "least-squares": Part("the fitted ratio", lambda _: LeastSquaresPUClassifier()),
+    "score": Part("the learned score", lambda model: ScoreWMMDClassifier(model.estimator, n_folds=model.n_folds)),
 }
 
 
-def reason(comparison: Comparison, shares: dict[str, float]) -> str:
+def _given(name: str, classifier: Any) -> Part:
+    """A part of the user's own, which keeps what the user chose."""
+    if not hasattr(classifier, "get_params"):
+        raise ValueError(f"parts[{name!r}] must be a classifier, or 'drop'; got {classifier!r}.")
+    takes: tuple[str, ...] = ("prior", "scenario", "pos_label")
+    if isinstance(classifier, ScoreDecisions):
+        return Part(f"{name!r}", lambda _: clone(classifier), takes)
+    check_can_score(classifier)
+    takes = (*takes, "engine", "n_jobs")
+    return Part(f"{name!r}", lambda model: ScoreWMMDClassifier(clone(classifier), n_folds=model.n_folds), takes)
+
+
+def _is_drop(part: object) -> bool:
+    return isinstance(part, str) and part == "drop"
+
+
+def reason(comparison: Comparison, shares: dict[str, float], described: dict[str, Part]) -> str:
     """Why these scores are in use, in a sentence."""
-    numbers = _numbers(comparison)
-    words = [PARTS[name].words for name in shares]
+    alone = [
+        f"{likelihood:.4f} of {described[name].words}"
+        for name, likelihood in zip(comparison.names, comparison.log_likelihoods, strict=True)
+    ]
+    numbers = f"log-likelihood alone {_enumerated(alone)}"
+    words = _capitalised(_enumerated([described[name].words for name in shares]))
     if len(shares) > 1:
-        count = _enumerated([f"{share:.0%}" for share in shares.values()])
-        return f"{_capitalised(_enumerated(words))} count {count}: {numbers}."
-    chosen = PARTS[next(iter(shares))]
-    others = [PARTS[name] for name in comparison.names if name not in shares]
-    than = _enumerated([f"{other.words} do" if other.plural else other.words for other in others])
-    tell = "tell" if chosen.plural else "tells"
-    return f"{_capitalised(chosen.words)} {tell} labelled from unlabeled rows better than {than}: {numbers}."
-
-
-def _numbers(comparison: Comparison) -> str:
-    """The log-likelihood of one score against those of the others: of the best, or of two always of the second."""
-    one = comparison.names[-1] if len(comparison.names) == 2 else comparison.best
-    likelihoods = dict(zip(comparison.names, comparison.log_likelihoods, strict=True))
-    lines = []
-    for other in (name for name in comparison.names if name != one):
-        difference, standard_error = comparison.difference(one, other)
-        lines.append(
-            f"against {likelihoods[other]:.4f} of {PARTS[other].words}, a difference of {difference:.4f} with a "
-            f"standard error of {standard_error:.4f}"
-        )
-    return f"log-likelihood {likelihoods[one]:.4f} of {PARTS[one].words} " + ", ".join(lines)
+        return f"{words} count {_enumerated([f'{share:.0%}' for share in shares.values()])}: {numbers}."
+    return f"{words} alone: labelled rows are told from unlabeled ones best so; {numbers}."
 
 
 def _enumerated(words: list[str]) -> str:

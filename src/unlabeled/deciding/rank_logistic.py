@@ -24,6 +24,10 @@ _LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
 _PRIORS: FloatArray = np.linspace(0.01, 0.99, 50)
 #: Stands for the standard normal distribution.
 _NORMAL: FloatArray = ndtri((np.arange(400) + 0.5) / 400)
+#: Ranks at which the logs of all curves are known; those of other ranks lie between.
+_NODES: FloatArray = np.linspace(-4, 4, 161)
+#: No labelled row is held to be less probable than that, whatever its score.
+_LEAST_LOG = -20.0
 
 
 def normal_ranks(scores: FloatArray, honest: HonestScores) -> FloatArray:
@@ -38,8 +42,7 @@ def normal_ranks(scores: FloatArray, honest: HonestScores) -> FloatArray:
 def probability(scores: FloatArray, honest: HonestScores, prior: float) -> FloatArray:
     """P(y = 1 | score), the mean over all slopes, each weighted by how well it agrees with the positives."""
     intercepts = _intercepts(np.array([prior]))[:, 0]
-    log_weights = _log_likelihoods(honest, intercepts[:, None])[:, 0] - honest.n_positive * np.log(prior)
-    log_weights += _LOG_PRIOR_OF_SLOPES
+    log_weights = _log_likelihoods(honest, intercepts) + _LOG_PRIOR_OF_SLOPES
     weights = np.exp(log_weights - log_weights.max())
     curves = expit(intercepts[:, None] + np.outer(SLOPES, normal_ranks(scores, honest)))  # (n_slopes, n_scores)
     return np.asarray(weights @ curves / weights.sum())
@@ -47,28 +50,42 @@ def probability(scores: FloatArray, honest: HonestScores, prior: float) -> Float
 
 def expected_prior(honest: HonestScores) -> float:
     """Mean of all priors weighted by their likelihood, each at its best slope; with few data it stays off 0 and 1."""
-    log_likelihoods = (_log_likelihoods(honest, _intercept_table()) - honest.n_positive * np.log(_PRIORS)).max(axis=0)
+    log_likelihoods = _log_likelihoods_of_table(honest).max(axis=0)
     weights = np.exp(log_likelihoods - log_likelihoods.max())
     return float(weights @ _PRIORS / weights.sum())
 
 
+def _log_likelihoods_of_table(honest: HonestScores) -> FloatArray:
+    """Sum over the positives of the log of curve over prior, for all slopes and priors (n_slopes, n_priors)."""
+    ranks = np.clip(normal_ranks(honest.positive, honest), _NODES[0], _NODES[-1])
+    before = np.minimum(np.searchsorted(_NODES, ranks, side="right") - 1, len(_NODES) - 2)
+    on = (ranks - _NODES[before]) / (_NODES[1] - _NODES[0])
+    mass = [
+        np.bincount(place, honest.positive_weights * part, len(_NODES))
+        for place, part in ((before, 1 - on), (before + 1, on))
+    ]
+    return np.asarray(_curve_table() @ (mass[0] + mass[1]))
+
+
+@cache
+def _curve_table() -> FloatArray:
+    """Log of curve over prior at the nodes (n_slopes, n_priors, n_nodes)."""
+    lines = _intercepts(_PRIORS)[..., None] + SLOPES[:, None, None] * _NODES
+    return np.asarray(np.maximum(log_expit(lines), _LEAST_LOG) - np.log(_PRIORS)[:, None])
+
+
 def _log_likelihoods(honest: HonestScores, intercepts: FloatArray) -> FloatArray:
-    """Sum over the positives of the log curve, for slopes by priors (n_slopes, n_priors).
+    """Sum over the positives of the log curve, for each slope with its intercept (n_slopes,).
 
     The ratio of the positives' density to the population's is the curve over the prior, whose log the caller subtracts.
     """
     ranks, weights = normal_ranks(honest.positive, honest), honest.positive_weights
     return np.array(
         [
-            [np.maximum(log_expit(a + slope * ranks), -20.0) @ weights for a in of_slope]
-            for slope, of_slope in zip(SLOPES, intercepts, strict=True)
+            np.maximum(log_expit(intercept + slope * ranks), _LEAST_LOG) @ weights
+            for slope, intercept in zip(SLOPES, intercepts, strict=True)
         ]
     )
-
-
-@cache
-def _intercept_table() -> FloatArray:
-    return _intercepts(_PRIORS)
 
 
 def _intercepts(priors: FloatArray) -> FloatArray:

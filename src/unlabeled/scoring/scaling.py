@@ -86,14 +86,14 @@ def standardised(pu: PUSample, form: Form | None = None) -> Scaling:
 SCALINGS = {"standard": standardised, "none": as_they_are}
 
 
-def different_scalings(names: Sequence[str], pu: PUSample) -> list[Scaling]:
+def different_scalings(names: Sequence[str], pu: PUSample, form: Form | None = None) -> list[Scaling]:
     """The scalings of these names; of those that change nothing, only the first, and none without distances.
 
     Features as they are may be so large that most squared distances overflow, in which case they are left out, unless
     they were all that was asked for.
     """
     found: list[Scaling] = []
-    form = form_of(pu)
+    form = form or form_of(pu)
     for scaling in (SCALINGS[name](pu, form) for name in names):
         if scaling.name == "none" and found and not has_distances(pu):
             continue
