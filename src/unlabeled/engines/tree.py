@@ -36,7 +36,7 @@ from unlabeled.kernels import Kernel
 TOLERANCE, EXPANSION_SHARE = 1e-6, 0.7
 #: Most features, fewest pairs, and fewest queries and points for which trees are worth their making. Fewer pairs are
 #: done in a fraction of a second, while these loops, once on a machine, wait for the compiler.
-MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 300_000_000, 1000
+MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 100_000_000, 1000
 #: Features for which there are expansions.
 EXPANDED_FEATURES = 3
 #: Share of queries that may be too faint for leaves, as they are where weights are very uneven.

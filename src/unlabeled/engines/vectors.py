@@ -18,6 +18,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -388,6 +389,37 @@ def dot(typing_context: Any, row: Any, other: Any) -> Any:  # noqa: ARG001
         return code.over_lanes(builder.fadd, found)
 
     return row.dtype(row, other), generate
+
+
+@intrinsic
+def weighted_sums(typing_context: Any, row: Any, weights: Any, sums: Any) -> Any:  # noqa: ARG001
+    """Fill sums (n_weightings,) with those of a row (width,) by the columns of weights (width, n_weightings).
+
+    Both lengths are multiples of `lanes`: where there are many weightings, this saves adding up a vector for each.
+    """
+    n_chains = 4  # additions that need not wait for each other
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        code = _Code(context, builder, row.dtype)
+        arrays = [code.array(kind, value) for kind, value in zip(signature.args, arguments, strict=True)]
+        factors, columns, target = (code.pointer(array) for array in arrays)
+        width, n_weightings = code.size(arrays[0]), code.size(arrays[2])
+
+        def fill(column: Any, _: Any) -> Sequence[Any]:
+            def add_rows(first: Any, so_far: Sequence[Any]) -> Sequence[Any]:
+                rows = [builder.add(first, code.index(i)) for i in range(n_chains)]
+                values = [code.splat(builder.load(builder.gep(factors, [j]))) for j in rows]
+                vectors = [code.load(columns, builder.add(builder.mul(j, n_weightings), column)) for j in rows]
+                return list(map(code.multiply_add, values, vectors, so_far))
+
+            found = code.loop(width, n_chains, [code.float.all(0.0)] * n_chains, add_rows)
+            code.store(reduce(builder.fadd, found), target, column)
+            return []
+
+        code.loop(n_weightings, code.float.vector.count, [], fill)
+        return context.get_dummy_value()
+
+    return types.void(row, weights, sums), generate
 
 
 def _near(n_squares: int) -> Any:
