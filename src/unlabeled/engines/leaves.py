@@ -3,7 +3,7 @@
 A tree is balanced, with leaves of equal size, so that it is a few arrays and no pointers: node ``i`` has the children
 ``2 i + 1`` and ``2 i + 2``, and the leaves are the last nodes. Queries go down it in groups that lie close together,
 nearest nodes first. A node is left out once its nearest corner is so far that all points, were they there, would not
-move any sum of the group by more than `DROPPED` of it; what a sum is at least is known from the points already added.
+move any sum of the group by more than it may be off by; what a sum is at least is known from the points already added.
 
 Squared distances are differences in float64. Exponents, less that of (nearly) the nearest point, are float32: as exact
 for a lonely query, whose nearest point is far, as for one in a crowd.
@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from unlabeled.arrays import FloatArray
+from unlabeled.engines.intermediate import lanes
 from unlabeled.engines.tiles import compiled
-from unlabeled.engines.vectors import LADDER, dot, lanes, near_powers, near_terms, weighted_sums
+from unlabeled.engines.vectors import LADDER, dot, near_powers, near_terms, weighted_sums
 
-#: What may be left out of a sum, relative to it.
-DROPPED = 2e-7
+#: What may be left out of a sum, as a share of the error that it may have.
+DROPPED = 0.2
 #: Most points in a leaf, and queries in a group.
 POINTS, QUERIES = 64, 32
 #: Exponents (of two) by which a term may exceed that of the point which sums are relative to.
