@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from numba import njit
 
 from unlabeled import engines
-from unlabeled.engines import ENGINES, choose_engine, choosing, log_kernel_sums, select_engine, vectors
+from unlabeled.engines import ENGINES, choose_engine, choosing, intermediate, log_kernel_sums, select_engine, vectors
 from unlabeled.engines import numba as numba_engine
 from unlabeled.engines.ladders import Ladders
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
@@ -242,7 +242,7 @@ def _powers_of_row(exponents, terms):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("low", [-0.5, -30.0, -1000.0])
 def test_exponentials_of_a_row(dtype, low, rng):
-    exponents = rng.uniform(low, 0, 64 * vectors.lanes(np.float32)).astype(dtype)
+    exponents = rng.uniform(low, 0, 64 * intermediate.lanes(np.float32)).astype(dtype)
     terms = np.empty((4, len(exponents)), dtype)
     alone, ladder, dot = _powers_of_row(exponents, terms)
     expected = np.exp2(np.multiply.outer([1, 2, 4, 1], exponents.astype(float)))
@@ -261,7 +261,7 @@ def _product_and_largest(queries, points, offsets, tile):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 7, 256, 257, 600])
 def test_products_of_a_tile(dtype, d, rng):
-    lanes, width, n_rows = vectors.lanes(dtype), 3 * vectors.lanes(np.float32), 2 * vectors.ROWS
+    lanes, width, n_rows = intermediate.lanes(dtype), 3 * intermediate.lanes(np.float32), 2 * vectors.ROWS
     queries, points = (
         rng.standard_normal((n_rows, d)).astype(dtype),
         rng.standard_normal((width, d)).astype(dtype),
@@ -280,12 +280,12 @@ from llvmlite import binding
 features = binding.get_host_cpu_features
 if {pretend}:
     binding.get_host_cpu_features = lambda: dict(avx512f=True)
-from unlabeled.engines import log_kernel_sums, vectors
+from unlabeled.engines import intermediate, log_kernel_sums, vectors
 binding.get_host_cpu_features = features
 rng = np.random.default_rng(0)
 queries, points, gammas = rng.standard_normal((1100, 5)), rng.standard_normal((1000, 5)), [0.1, 0.2, 30.0]
 fast, exact = (log_kernel_sums(queries, points, "rbf", gammas, engine=e) for e in ("numba", "reference"))
-print(vectors.ROWS, vectors.lanes(np.float32), np.abs(fast - exact).max() < 1e-6)
+print(vectors.ROWS, intermediate.lanes(np.float32), np.abs(fast - exact).max() < 1e-6)
 """
 
 

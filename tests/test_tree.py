@@ -62,11 +62,11 @@ def median_sq_dist(points):
     return np.median(((points[:half] - points[half : 2 * half]) ** 2).sum(axis=1)) or 1.0
 
 
-def assert_right(queries, points, gammas, **options):
-    fast = log_kernel_sums(queries, points, "rbf", gammas, engine="tree", **options)
+def assert_right(queries, points, gammas, rtol=1e-6, **options):
+    fast = log_kernel_sums(queries, points, "rbf", gammas, engine="tree", rtol=rtol, **options)
     exact = log_kernel_sums(queries, points, "rbf", gammas, engine="reference", **options)
     assert not np.isnan(fast).any()
-    np.testing.assert_allclose(fast, exact, atol=1e-6, rtol=1e-12)
+    np.testing.assert_allclose(fast, exact, atol=rtol, rtol=1e-12)
 
 
 @pytest.mark.usefixtures("small_jobs")
@@ -80,20 +80,21 @@ def test_any_shape_any_bandwidth(way):
             d=st.integers(1, 4),
             log_gamma=st.floats(-6, 6),
             seed=st.integers(0, 999),
-            weighted=st.booleans(),
+            n_weightings=st.sampled_from([0, 1, 2, 5]),
             with_own=st.booleans(),
+            rtol=st.sampled_from([1e-6, 1e-6, 1e-4, 1e-2]),
         )
-        def check(shape, d, log_gamma, seed, weighted, with_own):
+        def check(shape, d, log_gamma, seed, n_weightings, with_own, rtol):
             rng = np.random.default_rng(seed)
             points = shape(rng, 300, d)
             queries = np.concatenate([points[:100], shape(rng, 100, d)])
             options = {}
-            if weighted:
-                options["log_weights"] = rng.uniform(-3, 3, (2, 300)) * rng.choice([1, 10])
+            if n_weightings:
+                options["log_weights"] = rng.uniform(-3, 3, (n_weightings, 300)) * rng.choice([1, 10])
             if with_own:
                 options["own"] = np.append(np.arange(100), np.full(100, -1))
             gamma = 10.0**log_gamma / median_sq_dist(points)
-            assert_right(queries, points, [gamma, 2 * gamma, 3.3 * gamma], **options)
+            assert_right(queries, points, [gamma, 2 * gamma, 3.3 * gamma], rtol, **options)
 
         check()
 
@@ -108,6 +109,38 @@ def test_many_rows_in_a_mixture(way, d, monkeypatch, rng):
     gammas = 2.0 ** np.arange(-3, 9) / median_sq_dist(points)
     assert_right(points[:300] + 0.01, points, gammas)
     assert_right(points[:300], points, gammas[::4], own=np.arange(300), log_weights=rng.uniform(0, 2, 4000))
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_the_way_that_the_data_choose(shape, d, rng):
+    """A whole grid, from one kernel for all rows to none but the nearest, each gamma its own way."""
+    points = shape(rng, 3000, d)
+    gammas = 10.0 ** np.arange(-6, 7, 1.5) / median_sq_dist(points)
+    assert_right(points[:150] + 1e-3, points, gammas)
+    assert_right(points[:100], points, gammas, own=np.arange(100), log_weights=rng.uniform(0, 2, (2, 3000)))
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_weighting_without_any_weight(way, monkeypatch, rng):
+    go(monkeypatch, way)
+    points = rng.standard_normal((500, 2))
+    log_weights = np.array([np.zeros(500), np.full(500, -np.inf)])
+    found = log_kernel_sums(points[:50], points, "rbf", [0.3, 30.0], log_weights=log_weights, engine="tree")
+    expected = log_kernel_sums(points[:50], points, "rbf", [0.3, 30.0], engine="reference")
+    np.testing.assert_allclose(found[0], expected, atol=1e-6)
+    assert np.isneginf(found[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "remedy"),
+    [({"rtol": 1e-9}, "exact=True"), ({"rtol": 2.0}, "0.1"), ({"rtol": 1e-3, "exact": True}, "one of")],
+)
+def test_errors_that_cannot_be_had(wrong, remedy):
+    with pytest.raises(ValueError, match=remedy):
+        log_kernel_sums([[0.0]], [[1.0]], "rbf", 1.0, **wrong)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

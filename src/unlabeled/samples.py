@@ -246,6 +246,22 @@ def order_by_values(rows: FloatArray) -> np.ndarray:
     return np.lexsort(rows.T[::-1])
 
 
+def distinct_rows(rows: FloatArray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of rows that differ, of equal ones the first; and for each row the place of its equal among these.
+
+    Rows are numbered feature by feature, until all are told apart. A missing value equals another.
+    """
+    place = np.zeros(len(rows), dtype=np.int64)
+    first: np.ndarray = np.arange(min(1, len(rows)))
+    for values in rows.T:
+        found, of_feature = np.unique(values, return_inverse=True)
+        codes = place * len(found) + of_feature.ravel()  # below the square of the number of rows
+        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        if len(first) == len(rows):
+            break
+    return first, place.ravel()
+
+
 def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> np.ndarray:
     """Places of all rows, or of ``at_most`` of them chosen at random, in ascending order."""
     if at_most is None or n_rows <= at_most:

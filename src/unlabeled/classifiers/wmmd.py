@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.samples import PUSample
 from unlabeled.scoring.candidate import Candidate
 from unlabeled.scoring.compression import Compression, Target, check_target
+from unlabeled.scoring.copies import Copies, once_each, without_copies
 from unlabeled.scoring.ratio import Kernels, Ratio, engine_of_fit, log_score, log_scores
 from unlabeled.scoring.scaling import (
     SCALINGS,
@@ -203,7 +205,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     compression_: Compression | None = None
     # What is made of the rest when it is first needed, and neither copied nor saved: it holds rows once more.
     _witness: Witness | None = None
-    _of_rounds: list[Ratio] | None = None
+    _without_copies: tuple[PUSample, list[Ratio]] | None = None
 
     def __init__(
         self,
@@ -282,36 +284,43 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             candidates = self._candidates(pu, prior_of)
             chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
             self._keep(chosen)
-            sums = self._sums_by_fold(chosen, pu)
+            complete = pu.mapped(chosen.scaling.complete)
+            copies = chosen.copies(complete)
+            chosen = chosen.merged(copies)
+            sums = self._sums_by_fold(chosen, copies.merged(complete))
             scores = chosen.scores(self._kernels(self.gamma_), sums)
         with stage("prior"):
-            self._keep_prior(chosen, scores, prior_of)
+            self._keep_prior(chosen, copies.apart(scores), prior_of)
         with stage("smoothing"):
-            smoothed = scores if sums is None else self._smoothed(chosen, scores, sums)
+            smoothed = scores if sums is None else self._smoothed(chosen, scores, sums, copies)
         with stage("calibration"):
-            self._decide(smoothed)
+            self._decide(copies.apart(smoothed))
         with stage("compression"):
             self.compression_ = self._compression(self.compress)
-        self._witness, self._of_rounds = None, None
-        self._round_ratios()
+        self._witness, self._without_copies = None, None
+        self._scored_by()
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_witness": None, "_of_rounds": None}
+        return {**super().__getstate__(), "_witness": None, "_without_copies": None}
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log of the ratio of the two kernel means at validated rows.
 
         After smoothing it is a weighted mean of such logs: of the ratio and of the rounds.
         """
-        rows, kernels = self.scaling_.apply(rows), self._kernels(self.gamma_)
+        return once_each(self.scaling_.apply(rows), self._log_scores)
+
+    def _log_scores(self, rows: FloatArray) -> FloatArray:
+        kernels = self._kernels(self.gamma_)
         if self.compression_ is not None:
             return log_score(self.compression_.ratios, rows, kernels)
-        scores = log_scores(rows, self.sample_, kernels)[0]
-        if not self.rounds_:
+        sample, of_rounds = self._scored_by()
+        scores = log_scores(rows, sample, kernels)[0]
+        if not of_rounds:
             return scores
-        scores *= 1 - sum(finished.weight for finished in self.rounds_)
-        return scores + log_score(self._round_ratios(), rows, kernels)
+        scores *= 1 - sum(ratio.weight for ratio in of_rounds)
+        return scores + log_score(of_rounds, rows, kernels)
 
     def compressed(self, target: Target) -> Self:
         """A copy that scores by fewer rows; ``target`` as the parameter ``compress``.
@@ -338,11 +347,18 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         return [Ratio(weight, self.gamma_, pu.positive, pu.population), *of_rounds]
 
     def _round_ratios(self) -> list[Ratio]:
-        if self._of_rounds is None:
-            pu, rounds = self.sample_, self.rounds_
-            voters = Voters.among(pu, scored_places(pu, self.honest_scores_)) if rounds else None
-            self._of_rounds = [] if voters is None else [finished.ratio(voters) for finished in rounds]
-        return self._of_rounds
+        if not self.rounds_:
+            return []
+        voters = Voters.among(self.sample_, scored_places(self.sample_, self.honest_scores_))
+        return [finished.ratio(voters) for finished in self.rounds_]
+
+    def _scored_by(self) -> tuple[PUSample, list[Ratio]]:
+        """What new rows are scored by, copies merged where there are many: the samples, and the ratios of rounds."""
+        if self._without_copies is None:
+            (positive,), (unlabeled,) = map(without_copies, (self.sample_.positive, self.sample_.unlabeled))
+            merged = PUSample(positive, unlabeled, self.sample_.scenario)
+            self._without_copies = merged, [_merged_ratio(ratio) for ratio in self._round_ratios()]
+        return self._without_copies
 
     def witness(self, X: ArrayLike) -> FloatArray:
         """The normalised discriminant function f of the paper's closed form: positive where `predict` says so.
@@ -468,28 +484,37 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
         return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
 
-    def _sums_by_fold(self, chosen: Candidate, pu: PUSample) -> SumsByFold | None:
+    def _sums_by_fold(self, chosen: Candidate, complete: PUSample) -> SumsByFold | None:
         """What smoothing starts from, and leave-one-out scores are made of; None where there is nothing to smooth."""
         self.rounds_: tuple[Round, ...] = ()
         if not self._n_rounds() or chosen.places is None:
             return None
-        folds = Folds.of(pu.mapped(chosen.scaling.complete), chosen.places)
+        folds = Folds.of(complete, chosen.places)
         if folds is None:
             return None
         return SumsByFold.of(chosen.sample, folds, chosen.places, self._kernels(self.gamma_))
 
-    def _smoothed(self, chosen: Candidate, plain: HonestScores, sums: SumsByFold) -> HonestScores:
+    def _smoothed(self, chosen: Candidate, plain: HonestScores, sums: SumsByFold, copies: Copies) -> HonestScores:
         """Let rows of the population pass probabilities on; the scores to decide by."""
         smoothing = Smoothing.start(sums)
         priors = np.full(len(chosen.gammas), self.prior_)
-        mean, self.rounds_ = smoothing.rounds(
+        mean, rounds = smoothing.rounds(
             self._n_rounds(),
             plain,
             self.prior_,
             self._kernels(chosen.gammas),
             lambda scores: self._worth(scores, priors),
         )
+        self.rounds_ = tuple(
+            replace(done, log_probabilities=copies.population_apart(done.log_probabilities)) for done in rounds
+        )
         return mean
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
         return Kernels(self.kernel, as_gammas(gammas), self.engine, self.n_jobs)
+
+
+def _merged_ratio(ratio: Ratio) -> Ratio:
+    """A round's ratio, whose two samples are over the same rows, without copies of them."""
+    numerator, denominator = without_copies(ratio.numerator, ratio.denominator)
+    return replace(ratio, numerator=numerator, denominator=denominator)

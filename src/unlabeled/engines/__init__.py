@@ -19,7 +19,7 @@ What solves equations in a kernel's space needs the kernel's values and not thei
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +37,8 @@ __all__ = ["ENGINES", "Choice", "choose_engine", "kernel_matrix", "log_kernel_su
 
 #: Rows whose own pair is added back at once.
 _REST_CHUNK = 10_000
+#: The error of a sum, relative to it, that an engine may make; and the largest that may be asked for.
+RTOL, LARGEST_RTOL = 1e-6, 0.1
 
 
 def log_kernel_sums(
@@ -49,6 +51,7 @@ def log_kernel_sums(
     log_weights: ArrayLike | None = None,
     engine: str = "auto",
     exact: bool = False,
+    rtol: float = RTOL,
     n_jobs: int | None = None,
 ) -> FloatArray:
     """Log of the sum of a kernel from each query to all points, for each gamma.
@@ -75,6 +78,9 @@ def log_kernel_sums(
     exact : bool, default=False
         Use float64 throughout. Otherwise jobs over a million pairs may use float32 where it moves the log sum by about
         1e-6 at most; by 1e-5 on a card, or a millionth of the log sum where that is more.
+    rtol : float, default=1e-6
+        Error of a sum, relative to it, that may be made. More than the default lets ``tree`` leave more out, for every
+        query to within so much; the other engines make no use of it.
     n_jobs : int, optional
         Number of threads. By default all cores, or one inside a joblib worker thread.
 
@@ -89,7 +95,7 @@ def log_kernel_sums(
     own = _as_own(own, len(queries), len(points))
     # New views: what engines keep of an array they find again by its identity, and these may be changed by the caller.
     sums = checked_log_kernel_sums(
-        queries[:], points[:], kernel, gammas, log_weights, own, engine, exact=exact, n_jobs=n_jobs
+        queries[:], points[:], kernel, gammas, log_weights, own, engine, exact=exact, rtol=rtol, n_jobs=n_jobs
     )
     return on_device_of(queries, sums)
 
@@ -105,6 +111,7 @@ def checked_log_kernel_sums(
     *,
     exact: bool,
     n_jobs: int | None,
+    rtol: float = RTOL,
 ) -> FloatArray:
     """`log_kernel_sums` of arrays that are checked: for hundreds of small jobs their checks would take longest.
 
@@ -115,10 +122,19 @@ def checked_log_kernel_sums(
         raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
+    _check_rtol(rtol, exact=exact)
     module = load(_engine_for(queries, points, kernel, engine, exact=exact))
     several = None if log_weights is None else np.atleast_2d(log_weights)
-    sums = _sums_of_weightings(module, queries, points, kernel, gammas, several, own, exact=exact, n_jobs=n_jobs)
+    how = {"exact": exact, "n_jobs": n_jobs, **({"rtol": rtol} if getattr(module, "TAKES_RTOL", False) else {})}
+    sums = _sums_of_weightings(module, queries, points, kernel, gammas, several, own, how)
     return sums if log_weights is not None and log_weights.ndim == 2 else sums[0]
+
+
+def _check_rtol(rtol: float, *, exact: bool) -> None:
+    if not isinstance(rtol, Real) or not RTOL <= rtol <= LARGEST_RTOL:
+        raise ValueError(f"rtol={rtol!r} must lie between {RTOL:g} and {LARGEST_RTOL:g}; for less, use exact=True.")
+    if exact and rtol > RTOL:
+        raise ValueError(f"rtol={rtol!r} allows an error, and exact=True none; use one of them.")
 
 
 def _engine_for(queries: Any, points: Any, kernel: Kernel, engine: str, *, exact: bool) -> str:
@@ -141,16 +157,19 @@ def _sums_of_weightings(
     gammas: FloatArray,
     log_weights: FloatArray | None,
     own: np.ndarray | None,
-    *,
-    exact: bool,
-    n_jobs: int | None,
+    how: dict[str, Any],
 ) -> FloatArray:
     """Log sums (n_weightings or 1, n_gammas, n_queries)."""
+    if log_weights is not None and not (weighs := np.isfinite(log_weights).any(axis=1)).all():
+        sums = np.full((len(log_weights), len(gammas), len(queries)), -np.inf)
+        if weighs.any():
+            sums[weighs] = _sums_of_weightings(module, queries, points, kernel, gammas, log_weights[weighs], own, how)
+        return sums
     whole, whole_weights, whole_own = points, log_weights, own
     points, log_weights, own = _without_weightless(points, log_weights, own)
     if len(points) == 0 or len(queries) == 0:
         return np.full((1 if log_weights is None else len(log_weights), len(gammas), len(queries)), -np.inf)
-    sums: FloatArray = module.log_sums(queries, points, kernel, gammas, own, log_weights, exact=exact, n_jobs=n_jobs)
+    sums = module.log_sums(queries, points, kernel, gammas, own, log_weights, **how)
     for place, of_weighting in enumerate(sums):
         # A squared distance may overflow to infinity; its log kernel is then a large negative number and not -inf.
         has_terms = _has_terms(own, None if log_weights is None else log_weights[place], len(queries), len(points))

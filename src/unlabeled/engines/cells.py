@@ -23,9 +23,10 @@ import numpy as np
 from scipy.ndimage import convolve1d
 
 from unlabeled.arrays import FloatArray
+from unlabeled.engines.intermediate import lanes
 from unlabeled.engines.threads import on_threads
 from unlabeled.engines.tiles import compiled
-from unlabeled.engines.vectors import add_product, lanes
+from unlabeled.engines.vectors import add_product
 
 #: Nodes along each axis of a cell that may be chosen, multiples of 4 for vector registers, and the error of an
 #: expansion relative to the largest kernel of two cells: the larger they are, the smaller are most kernels beside it.
@@ -56,10 +57,10 @@ def _edges(offsets: np.ndarray) -> FloatArray:
     return 2.0 * np.maximum(np.abs(offsets) - 1, 0)
 
 
-def size_for(n_nodes: int) -> float:
-    """How large cells may be, as gamma times the square of half a side."""
+def size_for(n_nodes: int, looser: float = 1.0) -> float:
+    """How large cells may be, as gamma times the square of half a side; with errors so many times as large."""
     unit = _error(1.0, n_nodes, np.zeros(1))[0] - n_nodes**2 * NEGLECTED
-    return float((NODES[n_nodes] / unit) ** (2 / n_nodes))
+    return float((looser * NODES[n_nodes] / unit) ** (2 / n_nodes))
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,12 @@ class Grid:
     reach: tuple[int, int, int]  # how many cells away points still count
 
     @classmethod
-    def of(cls, lower: FloatArray, upper: FloatArray, gamma: float, n_nodes: int) -> Grid:
-        """A grid over a box."""
-        size = size_for(n_nodes)
+    def of(cls, lower: FloatArray, upper: FloatArray, gamma: float, n_nodes: int, looser: float = 1.0) -> Grid:
+        """A grid over a box; with errors so many times as large as `NODES` says."""
+        size = size_for(n_nodes, looser)
         half = math.sqrt(size / gamma)
         n_cells = np.floor((upper - lower) / (2 * half)) + 1
-        far = math.ceil(math.sqrt(-math.log(OUT_OF_REACH) / (4 * size)))
+        far = math.ceil(math.sqrt(-math.log(looser * OUT_OF_REACH) / (4 * size)))
         absent = (1,) * (3 - len(lower))
         return cls(
             lower,

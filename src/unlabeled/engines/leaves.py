@@ -3,7 +3,7 @@
 A tree is balanced, with leaves of equal size, so that it is a few arrays and no pointers: node ``i`` has the children
 ``2 i + 1`` and ``2 i + 2``, and the leaves are the last nodes. Queries go down it in groups that lie close together,
 nearest nodes first. A node is left out once its nearest corner is so far that all points, were they there, would not
-move any sum of the group by more than `DROPPED` of it; what a sum is at least is known from the points already added.
+move any sum of the group by more than it may be off by; what a sum is at least is known from the points already added.
 
 Squared distances are differences in float64. Exponents, less that of (nearly) the nearest point, are float32: as exact
 for a lonely query, whose nearest point is far, as for one in a crowd.
@@ -18,17 +18,20 @@ from typing import Any
 import numpy as np
 
 from unlabeled.arrays import FloatArray
+from unlabeled.engines.intermediate import lanes
 from unlabeled.engines.tiles import compiled
-from unlabeled.engines.vectors import LADDER, dot, lanes, near_powers, near_terms
+from unlabeled.engines.vectors import LADDER, dot, near_powers, near_terms, weighted_sums
 
-#: What may be left out of a sum, relative to it.
-DROPPED = 2e-7
+#: What may be left out of a sum, as a share of the error that it may have.
+DROPPED = 0.2
 #: Most points in a leaf, and queries in a group.
 POINTS, QUERIES = 64, 32
 #: Exponents (of two) by which a term may exceed that of the point which sums are relative to.
 SLACK = 2.0
 #: A sum below 2^-this, relative to its nearest point, is of points whose exponents float32 rounds too far.
 FAINT = 12
+#: Up to so many weightings are summed one by one, more of them side by side.
+FEW_WEIGHTINGS = 2
 _LOG2E = 1 / math.log(2)
 
 
@@ -65,7 +68,7 @@ class Leaves:
     """Points and their weights, leaf by leaf, and the boxes around all nodes."""
 
     blocks: FloatArray  # (n_leaves, n_features, n_places), infinite after the last point
-    weights: np.ndarray  # (n_leaves, n_weightings or 0, n_places), float32
+    weights: np.ndarray  # (n_leaves, n_weightings or 0, n_places) or, if many, (n_leaves, n_places, padded), float32
     lower: FloatArray  # (2 n_leaves - 1, n_features)
     upper: FloatArray
     places: np.ndarray  # where in the leaves, one after the other, each point is
@@ -83,9 +86,22 @@ class Leaves:
         of_leaves = np.zeros((len(blocks), 0, order.shape[1]), np.float32)
         if weights is not None:
             padded = np.hstack([weights, np.zeros((len(weights), 1))]).astype(np.float32)
-            of_leaves = np.ascontiguousarray(padded[:, order].transpose(1, 0, 2))
+            of_leaves = _by_leaf(padded[:, order])
         total = float(len(points) if weights is None else weights.sum(axis=1).max())
         return cls(blocks, of_leaves, _up(lower, np.minimum), _up(upper, np.maximum), places, total)
+
+
+def _by_leaf(weights: np.ndarray) -> np.ndarray:
+    """Weights (n_weightings, n_leaves, n_places) as `_add_weighted` wants them."""
+    if len(weights) <= FEW_WEIGHTINGS:
+        return np.ascontiguousarray(weights.transpose(1, 0, 2))
+    padded: np.ndarray = np.zeros((*weights.shape[1:], _padded(len(weights))), weights.dtype)
+    padded[..., : len(weights)] = weights.transpose(1, 2, 0)
+    return padded
+
+
+def _padded(n_weightings: int) -> int:
+    return -(-n_weightings // lanes(np.float32)) * lanes(np.float32)
 
 
 def _up(of_leaves: FloatArray, join: Any) -> FloatArray:
@@ -100,7 +116,8 @@ def room_for(points: Leaves) -> tuple[np.ndarray, ...]:
     """What `add_near` works in."""
     _, n_features, n_places = points.blocks.shape
     terms: np.ndarray = np.empty((LADDER, n_places), np.float32)
-    return np.empty((3, n_features)), np.empty(QUERIES), np.empty(128, np.int64), terms
+    totals: np.ndarray = np.empty(points.weights.shape[2], np.float32)
+    return np.empty((3, n_features)), np.empty(QUERIES), np.empty(128, np.int64), terms, totals
 
 
 @compiled()
@@ -120,6 +137,7 @@ def add_near(
     limits: Any,
     stack: Any,
     terms: Any,
+    totals: Any,
 ) -> int:
     """Add sums of ``2^(-scale d^2)`` over the points; the number of pairs that were computed.
 
@@ -127,7 +145,7 @@ def add_near(
     (n_weightings or 1, n_steps, n_queries): each step, there are one or three, doubles the scale, and a sum is
     ``2^-top`` (doubled as often) times what is stored. What is below ``2^-depth`` of a sum may be left out. Stops once
     more than ``most`` pairs were computed. To work in: box (3, n_features), limits (QUERIES,), stack (128,), terms
-    (LADDER, n_places).
+    (LADDER, n_places), totals (padded,).
     """
     n_leaves, n_features, _ = blocks.shape
     low, middle, high = box
@@ -154,7 +172,7 @@ def add_near(
                 height += 2
                 continue
             n_pairs += _add_leaf(
-                queries, own, first, last, scale, blocks, weights, lower, upper, node, limits, terms, tops, sums
+                queries, own, first, last, scale, blocks, weights, lower, upper, node, limits, terms, totals, tops, sums
             )
             n_visits += 1
             if n_visits == due:  # sums only grow, so limits of before are good, only wider
@@ -168,7 +186,7 @@ def add_near(
 @compiled()
 def _add_leaf(
     queries: Any, own: Any, first: int, last: int, scale: float, blocks: Any, weights: Any, lower: Any, upper: Any,
-    node: int, limits: Any, terms: Any, tops: Any, sums: Any,
+    node: int, limits: Any, terms: Any, of_weightings: Any, tops: Any, sums: Any,
 ) -> int:  # fmt: skip
     """Add the points of a leaf to the sums of a group of queries; the number of pairs."""
     n_leaves, n_features, width = blocks.shape
@@ -194,19 +212,24 @@ def _add_leaf(
             (total,) = near_terms(queries[i], block, scale, tops[i], terms)
             totals = total, total, total
         if weights.shape[1] or 0 <= itself < width:
-            _add_weighted(terms, weights[leaf], itself, sums, i)
+            _add_weighted(terms, weights[leaf], itself, of_weightings, sums, i)
             continue
         for step in range(sums.shape[1]):
             sums[0, step, i] += totals[step]
     return n_pairs
 
 
-@compiled()
-def _add_weighted(terms: Any, weights: Any, itself: int, sums: Any, i: int) -> None:
+@compiled(forceinline=True)
+def _add_weighted(terms: Any, weights: Any, itself: int, totals: Any, sums: Any, i: int) -> None:
     """Add the sums of terms with weights, or without their own pair."""
     for step in range(sums.shape[1]):
         if 0 <= itself < terms.shape[1]:
             terms[step, itself] = 0
+        if len(sums) > FEW_WEIGHTINGS:
+            weighted_sums(terms[step], weights, totals)
+            for w in range(len(sums)):
+                sums[w, step, i] += totals[w]
+            continue
         for w in range(len(weights)):
             sums[w, step, i] += dot(terms[step], weights[w])
         if len(weights) == 0:
@@ -222,11 +245,11 @@ def _limits(tops: Any, sums: Any, first: int, last: int, depth: float, limits: A
         limits[i - first] = -np.inf
         factor = 1.0
         for step in range(sums.shape[1]):
-            for w in range(len(sums)):
-                limit = np.inf
-                if sums[w, step, i] > 0:
-                    limit = tops[i] + factor * (depth - math.log2(sums[w, step, i]))
-                limits[i - first] = max(limits[i - first], limit)
+            least = sums[0, step, i]
+            for w in range(1, len(sums)):
+                least = min(least, sums[w, step, i])
+            limit = tops[i] + factor * (depth - math.log2(least)) if least > 0 else np.inf
+            limits[i - first] = max(limits[i - first], limit)
             factor /= 2
         furthest = max(furthest, limits[i - first])
     return furthest

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from unlabeled.arrays import FloatArray
+from unlabeled.engines.intermediate import lanes
 from unlabeled.engines.vectors import (
     LADDER,
     ROWS,
@@ -26,7 +27,6 @@ from unlabeled.engines.vectors import (
     exp2_sums,
     exp2_term,
     exp2_terms,
-    lanes,
     largest,
     product,
 )

@@ -6,11 +6,11 @@ For each gamma it takes the cheapest of three ways, by what the data say:
 2. ``leaves``: only near points, found in a k-d tree (`unlabeled.engines.leaves`), where kernels are narrow;
 3. ``numba``: all pairs by the engine of that name, where neither is cheaper.
 
-A log sum is within `TOLERANCE` of the true one, for every query: an expansion comes with a bound of its error, and the
-queries for which that is too large, such as those far from everything, go the second way; what is too faint there for
-float32 goes the third. Jobs that nothing can be gained for (`unsuited` says which and why), those that shall be exact
-among them, go to ``numba`` as they are. The own pair is left out of an expansion by taking it away, and the bound is
-then that of the error relative to what is left.
+A log sum is within ``rtol`` (1e-6) of the true one, for every query: an expansion comes with a bound of its error, and
+the queries for which that is too large, such as those far from everything, go the second way; what is too faint there
+for float32 goes the third. Jobs that nothing can be gained for (`unsuited` says which and why), those that shall be
+exact among them, go to ``numba`` as they are. The own pair is left out of an expansion by taking it away, and the bound
+is then that of the error relative to what is left.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from unlabeled.engines.threads import n_threads, on_threads
 from unlabeled.engines.vectors import LADDER
 from unlabeled.kernels import Kernel
 
-#: Largest error of a log sum, and what of it an expansion may take: the rest is for points outside of its grid.
-TOLERANCE, EXPANSION_SHARE = 1e-6, 0.7
+#: Errors of sums, relative to them, may be asked for: this by default. What of it an expansion may take: the rest is
+#: for points outside of its grid.
+TAKES_RTOL, RTOL, EXPANSION_SHARE = True, 1e-6, 0.7
 #: Most features, fewest pairs, and fewest queries and points for which trees are worth their making. Fewer pairs are
 #: done in a fraction of a second, while these loops, once on a machine, wait for the compiler.
-MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 300_000_000, 1000
+MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 100_000_000, 1000
 #: Features for which there are expansions.
 EXPANDED_FEATURES = 3
 #: Share of queries that may be too faint for leaves, as they are where weights are very uneven.
@@ -79,6 +80,7 @@ def log_sums(
     *,
     exact: bool,
     n_jobs: int | None,
+    rtol: float = RTOL,
 ) -> FloatArray:
     """Log kernel sums for each weighting, or the plain ones; see `unlabeled.engines.log_kernel_sums`."""
 
@@ -89,7 +91,7 @@ def log_sums(
 
     if unsuited(kernel, len(queries), *points.shape, exact=exact):
         return by_brute_force(slice(None), gammas)
-    job = Job.of(queries, points, own, log_weights, n_threads(n_jobs))
+    job = Job.of(queries, points, own, log_weights, n_threads(n_jobs), rtol)
     sums = job.log_sums(gammas)
     _fill_rest(sums, gammas, by_brute_force)
     return sums
@@ -127,6 +129,7 @@ class Job:
     weights: FloatArray | None  # (n_weightings, n_points), the largest of each is 1
     log_tops: FloatArray  # their logs
     n_threads: int
+    rtol: float = RTOL
 
     @classmethod
     def of(
@@ -136,13 +139,14 @@ class Job:
         own: np.ndarray | None,
         log_weights: FloatArray | None,
         n_threads: int,
+        rtol: float = RTOL,
     ) -> Job:
         """A job in float64, of weights that are relative to the largest."""
         queries, points = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (queries, points))
         log_tops = np.zeros(1) if log_weights is None else log_weights.max(axis=1)
         weights = None if log_weights is None else np.exp(log_weights - log_tops[:, None])
         own = np.full(len(queries), -1) if own is None else own
-        return cls(queries, points, own, weights, log_tops, n_threads)
+        return cls(queries, points, own, weights, log_tops, n_threads, rtol)
 
     @cached_property
     def leaves(self) -> Leaves:
@@ -233,7 +237,7 @@ class Job:
     ) -> int:
         own = self.own[rows]
         own = np.where(own >= 0, of_points.places[own], -1)
-        depth = math.log2(of_points.total / leaves.DROPPED)
+        depth = math.log2(of_points.total / (leaves.DROPPED * self.rtol))
         arrays = of_points.blocks, of_points.weights, of_points.lower, of_points.upper
         room = leaves.room_for(of_points)
         return int(leaves.add_near(self.queries[rows], own, gamma * _LOG2E, depth, most, *arrays, tops, sums, *room))
@@ -260,7 +264,7 @@ class Job:
 
     def _grid(self, gamma: float, n_nodes: int) -> Grid | None:
         for lower, upper in self._boxes:
-            grid = Grid.of(lower, upper, gamma, n_nodes)
+            grid = Grid.of(lower, upper, gamma, n_nodes, self.rtol / RTOL)
             if grid.n_cells <= cells.MOST_CELLS:
                 of_slice = grid.shape[1] * grid.shape[2] * grid.n_coefficients
                 return grid if of_slice <= cells.MOST_NUMBERS // 2 else None
@@ -289,7 +293,7 @@ class Job:
         inside = np.zeros(len(self.points), dtype=bool)
         inside[points.rows] = True
         self._take_own_away(gamma, queries.rows, inside, sums, errors)
-        good = (errors <= EXPANSION_SHARE * TOLERANCE * sums).all(axis=0)
+        good = (errors <= EXPANSION_SHARE * self.rtol * sums).all(axis=0)
         found = np.full((len(sums), len(self.queries)), np.nan)
         found[:, queries.rows[good]] = self._with_outside(gamma, queries.rows[good], ~inside, sums[:, good])
         left = np.flatnonzero(np.isnan(found).any(axis=0))
@@ -320,7 +324,7 @@ class Job:
         new_place[places] = np.arange(len(places))
         own = np.where(self.own >= 0, new_place[self.own], -1)
         weights = None if self.weights is None else self.weights[:, places]
-        job = Job(self.queries, self.points[places], own, weights, self.log_tops, self.n_threads)
+        job = Job(self.queries, self.points[places], own, weights, self.log_tops, self.n_threads, self.rtol)
         # The rows are sorted by cell, so neighbours follow each other.
         tops, found = np.zeros(len(rows)), sums[:, None].copy()
         job._add_near_on_threads(gamma, job.leaves, rows, tops, found)

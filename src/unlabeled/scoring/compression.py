@@ -24,7 +24,7 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.kernels import Kernel, as_kernel
-from unlabeled.samples import Sample, some_rows
+from unlabeled.samples import Sample, distinct_rows, some_rows
 from unlabeled.scoring.ratio import Kernels, Ratio, log_score
 
 #: Merge copies and nothing else.
@@ -130,11 +130,11 @@ class Points:
 
     def without_copies(self) -> Points:
         """Equal rows as one with their weight; of their numbers the first stays."""
-        rows, first, place = np.unique(self.rows, axis=0, return_index=True, return_inverse=True)
-        if len(rows) == len(self):
+        first, place = distinct_rows(self.rows)
+        if len(first) == len(self):
             return self
-        weights = np.array([np.bincount(place.ravel(), weights=of_rows) for of_rows in self.weights])
-        return Points(rows, weights, self.numbers[first])
+        weights = np.array([np.bincount(place, weights=of_rows) for of_rows in self.weights])
+        return Points(self.rows[first], weights, self.numbers[first])
 
 
 def _points_of(ratio: Ratio) -> list[Points]:

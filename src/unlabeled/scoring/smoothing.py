@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp
@@ -26,9 +25,9 @@ from scipy.special import logsumexp
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, Sample, order_by_values
+from unlabeled.samples import PUSample, Sample, order_by_values, some_rows
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio
-from unlabeled.scoring.selection import Places, first_of_best, judging, scores_of
+from unlabeled.scoring.selection import JUDGING_POINTS, Places, first_of_best, judging, scores_of
 
 N_FOLDS = 10
 #: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
@@ -214,35 +213,34 @@ class Voters:
         """The voters, standing for the whole population."""
         return _weighted_by(self.sample, self.log_shares) if self.log_shares.any() else self.sample
 
-    @cached_property
-    def observations(self) -> tuple[Sample, np.ndarray]:
-        """The voters as single observations and what is left of their weight, and which voter each of these is.
-
-        Observation i is voter i; a row that counts more than once follows again with the rest of its weight. So a row
-        can be scored without one observation of itself, whatever shares and probabilities multiply the weights.
-        """
-        weights = self.sample.weights
-        more = np.flatnonzero(weights > 1)
-        origin = np.concatenate([np.arange(len(self)), more])
-        log_weights = np.log(np.concatenate([np.minimum(1, weights), weights[more] - 1])) + self.log_shares[origin]
-        return Sample(self.sample.rows[origin], log_weights if log_weights.any() else None), origin
-
     def log_ratios(
-        self, queries: FloatArray, log_probabilities: FloatArray, kept: np.ndarray, kernels: Kernels, *, own: bool
+        self, queries: FloatArray, log_probabilities: FloatArray, kept: np.ndarray, kernels: Kernels
     ) -> FloatArray:
         """Log ratios of queries by those voters that are kept, for several sets of them and of probabilities.
 
-        ``log_probabilities`` and ``kept`` are (n_sets, n_voters), the answer (n_sets, n_gammas, n_queries). With
-        ``own`` the queries are the voters, and none votes for itself.
+        ``log_probabilities`` and ``kept`` are (n_sets, n_voters), the answer (n_sets, n_gammas, n_queries).
         """
-        observations, origin = self.observations
-        used = np.asarray(kept.any(axis=0))[origin]
-        plain = np.where(kept[:, origin[used]], np.log(observations.weights[used]), -np.inf)
-        likely = plain + log_probabilities[:, origin[used]]
-        itself = np.arange(len(queries)) if own else None  # single observations come first, in the order of the voters
-        log_sums = kernels.log_sums_over(queries, observations.rows[used], np.concatenate([likely, plain]), itself)
-        of_likely, of_all = np.split(log_sums, 2)
-        return of_likely - of_all - (logsumexp(likely, axis=1) - logsumexp(plain, axis=1))[:, None, None]
+        used = np.flatnonzero(kept.any(axis=0))
+        log_weights = self._log_weights(log_probabilities[:, used], kept[:, used], used)
+        return _log_ratios(kernels.log_sums_over(queries, self.sample.rows[used], log_weights), log_weights)
+
+    def log_ratios_of_each_other(self, log_probabilities: FloatArray, kept: np.ndarray, kernels: Kernels) -> FloatArray:
+        """The same of the voters, none of whom votes for itself: of a row that counts twice, one votes for the other.
+
+        Engines leave the pair of a row with itself out, all of it if its weight is at most 1; what is to stay of its
+        weight is added, the kernel of a row with itself being 1.
+        """
+        log_weights, rows = self._log_weights(log_probabilities, kept, np.arange(len(self))), self.sample.rows
+        top = log_weights.max()
+        log_sums = top + kernels.log_sums_over(rows, rows, log_weights - top, np.arange(len(self)))
+        with np.errstate(divide="ignore"):  # nothing stays of what counts once
+            log_rest = np.log1p(-np.minimum(1, 1 / self.sample.weights))
+        return _log_ratios(np.logaddexp(log_sums, (log_weights + log_rest)[:, None]), log_weights)
+
+    def _log_weights(self, log_probabilities: FloatArray, kept: np.ndarray, places: np.ndarray) -> FloatArray:
+        """Log weights of voters (2 n_sets, n_places): as probable positives, and after these as the population."""
+        plain = np.where(kept, np.log(self.population.weights[places]), -np.inf)
+        return np.concatenate([plain + log_probabilities, plain])
 
 
 @dataclass(frozen=True)
@@ -270,12 +268,14 @@ class Smoothing:
         state, scores, rounds = self, [plain], []
         while True:
             log_probabilities = state.log_probabilities(calibrate(scores[-1], prior))
-            best = first_of_best(worth(state.honest_scores(judging(self.scored), log_probabilities, kernels)))
-            scores.append(state.honest_scores(self.scored, log_probabilities, kernels.only(best)).at(0))
+            best = first_of_best(worth(state.judged(log_probabilities, kernels)))
             rounds.append(Round(float(kernels.gammas[best]), log_probabilities[-1]))
             if len(rounds) == n_rounds:
+                scores.append(state.honest_scores(self.scored, log_probabilities, kernels.only(best)).at(0))
                 break
-            state = state.passed_on(log_probabilities, kernels.only(best))
+            following = state.passed_on(log_probabilities, kernels.only(best))
+            scores.append(state.honest_scores_by(following, log_probabilities, kernels.only(best)))
+            state = following
         mean, weights = mean_of_scores(scores, self.pu.positive.total)
         return mean, tuple(replace(done, weight=float(w)) for done, w in zip(rounds, weights[1:], strict=True))
 
@@ -283,8 +283,30 @@ class Smoothing:
         """Log of P(y = 1) of the voters (n_folds + 1, n_voters)."""
         return np.log(np.maximum(calibration.probability(self.log_ratios), SMALLEST_PROBABILITY))
 
-    def honest_scores(self, places: Places, log_probabilities: FloatArray, kernels: Kernels) -> HonestScores:
+    def judged(self, log_probabilities: FloatArray, kernels: Kernels) -> HonestScores:
+        """Scores that a grid is judged by: of some rows by at most `JUDGING_POINTS` voters, as before smoothing."""
+        some = np.zeros(len(self.voters), dtype=bool)
+        some[some_rows(len(some), JUDGING_POINTS, np.random.RandomState(1))] = True
+        return self.honest_scores(judging(self.scored), log_probabilities, kernels, some)
+
+    def honest_scores(
+        self, places: Places, log_probabilities: FloatArray, kernels: Kernels, voting: np.ndarray | None = None
+    ) -> HonestScores:
         """Log ratios of the rows at these places, for each gamma, that know nothing of their fold."""
+        return _scores_at(self.pu, places, self._by_other_folds(places, log_probabilities, kernels, voting))
+
+    def honest_scores_by(self, following: Smoothing, log_probabilities: FloatArray, kernels: Kernels) -> HonestScores:
+        """The same of all scored rows, for one gamma, where the voters are scored already."""
+        folds, voters = self.voters.folds(self.folds), np.arange(len(self.voters))
+        positive, unlabeled = self.scored
+        others = positive[: len(positive) + len(unlabeled) - len(voters)]  # positives outside of the population
+        of_others = self._by_other_folds((others, unlabeled[:0]), log_probabilities, kernels)[0]
+        return _scores_at(self.pu, self.scored, np.concatenate([of_others, following.log_ratios[folds, voters]]))
+
+    def _by_other_folds(
+        self, places: Places, log_probabilities: FloatArray, kernels: Kernels, voting: np.ndarray | None = None
+    ) -> FloatArray:
+        """Log ratios (n_gammas, n_rows) by the voters, or those of them that ``voting`` marks, outside of each fold."""
         scored = self.pu.take(*places)
         queries = np.concatenate([scored.positive.rows, scored.unlabeled.rows])
         folds = np.concatenate([self.folds.positive[places[0]], self.folds.unlabeled[places[1]]])
@@ -292,17 +314,14 @@ class Smoothing:
         scores = np.empty((len(kernels.gammas), len(queries)))
         for fold in np.unique(folds):
             held, kept = folds == fold, of_voters != fold
-            scores[:, held] = self.voters.log_ratios(
-                queries[held], log_probabilities[[fold]], kept[None], kernels, own=False
-            )[0]
-        return _scores_at(self.pu, places, scores)
+            kept = kept if voting is None else kept & voting
+            scores[:, held] = self.voters.log_ratios(queries[held], log_probabilities[[fold]], kept[None], kernels)[0]
+        return scores
 
     def passed_on(self, log_probabilities: FloatArray, kernels: Kernels) -> Smoothing:
         """The voters scored by each other, for one gamma."""
         kept = self.voters.folds(self.folds) != np.arange(self.folds.n + 1)[:, None]
-        rows = self.voters.sample.rows
-        log_ratios = self.voters.log_ratios(rows, log_probabilities, kept, kernels, own=True)[:, 0]
-        return replace(self, log_ratios=np.where(kept, log_ratios, 0))
+        return replace(self, log_ratios=self.voters.log_ratios_of_each_other(log_probabilities, kept, kernels)[:, 0])
 
 
 def mean_of_scores(parts: Sequence[HonestScores], n_positive: float) -> tuple[HonestScores, FloatArray]:
@@ -320,6 +339,13 @@ def _scores_at(pu: PUSample, places: Places, scores: FloatArray) -> HonestScores
     """Scores (..., n_rows) of the rows at these places, positives first."""
     positive, unlabeled = np.split(scores, [len(places[0])], axis=-1)
     return scores_of(pu.take(*places), (positive, unlabeled), pu.labelled_share)
+
+
+def _log_ratios(log_sums: FloatArray, log_weights: FloatArray) -> FloatArray:
+    """Log ratios of kernel means (n_sets, ...) from sums and weights of both, those of the numerators first."""
+    above, below = np.split(log_sums, 2)
+    of_above, of_below = np.split(logsumexp(log_weights, axis=1), 2)
+    return above - below - (of_above - of_below)[:, None, None]
 
 
 def _times(whole: Sample, part: Sample) -> float:
