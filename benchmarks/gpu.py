@@ -29,7 +29,8 @@ import triton
 import triton.language as tl
 
 from unlabeled.engines import triton as engine
-from unlabeled.engines.triton import Tiles
+from unlabeled.engines import triton_sums as sums
+from unlabeled.engines.triton_sums import Tiles
 from unlabeled.engines.triton_rows import n_columns
 from unlabeled.kernels import KERNELS
 
@@ -179,14 +180,14 @@ def tune(case: Case, call: Callable[[], object]) -> None:
     columns, block = n_columns(case.d)
     found = {}
     for shape in SHAPES:
-        engine.TILES[block, columns == block] = shape
+        sums.TILES[block, columns == block] = shape
         try:
             found[shape] = median_ms(call, 3)
         except Exception as error:  # noqa: BLE001  a shape that does not fit the card
             print(f"  {shape}: {type(error).__name__}", flush=True)
     for shape, ms in sorted(found.items(), key=lambda item: item[1])[:6]:
         print(f"  {ms:9.2f} ms {shape}", flush=True)
-    engine.TILES[block, columns == block] = min(found, key=found.__getitem__)
+    sums.TILES[block, columns == block] = min(found, key=found.__getitem__)
 
 
 def fit_and_score() -> None:

@@ -14,6 +14,7 @@ from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
+triton_sums = pytest.importorskip("unlabeled.engines.triton_sums")
 
 #: Queries and points of the interpreter and of a card, and queries that are compared with the definition.
 SMALL, LARGE = (300, 600), (20_000, 50_000)
@@ -80,7 +81,7 @@ def test_own_pairs_and_weights(kernel, size, rng):
 @pytest.mark.parametrize("size", SIZES)
 def test_many_weightings_take_several_passes(products, size, rng):
     queries, points = (rng.standard_normal((n, 2)) for n in size)
-    log_weights = rng.uniform(-2, 0, (products.MOST_SUMS + 2, size[1]))
+    log_weights = rng.uniform(-2, 0, (triton_sums.MOST_SUMS + 2, size[1]))
     assert error(queries, points, "rbf", [0.3], None, log_weights) <= 1
     assert error(queries, points, "rbf", [0.3, 0.6, 5.0], None, log_weights[:4]) <= 1
 
@@ -106,7 +107,7 @@ def test_far_queries_and_far_points(kernel, size, rng):
 
 def test_a_query_much_nearer_than_the_scouts(products, rng, monkeypatch):
     """Exponents are relative to the nearest of some points; a far nearer one overflows, and is seen."""
-    monkeypatch.setattr(products, "SCOUTED", 2)
+    monkeypatch.setattr(triton_sums, "SCOUTED", 2)
     points = rng.standard_normal((SMALL[1], 8))
     queries = points[1:200] + 1e-3
     assert error(queries, points, "rbf", of_median([300.0], 8, "rbf")) <= 1
