@@ -30,8 +30,8 @@ import triton.language as tl
 
 from unlabeled.engines import triton as engine
 from unlabeled.engines import triton_sums as sums
-from unlabeled.engines.triton_sums import Tiles
 from unlabeled.engines.triton_rows import n_columns
+from unlabeled.engines.triton_sums import Tiles
 from unlabeled.kernels import KERNELS
 
 #: Queries whose sums are compared with float64.

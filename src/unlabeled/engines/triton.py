@@ -113,7 +113,7 @@ _KEPT: Kept[DevicePoints] = Kept(_to_device, most=32)
 
 
 def taken(points: Any, places: np.ndarray) -> Any:
-    """Some of the points, for `log_sums`: from the card where all of them are there or can be, else as they are here."""
+    """Some of the points, for `log_sums`: on the card where all of them are there or can be, else from the array."""
     device = _device(points)
     if _block_size(points, device) < len(points):
         return points[places]

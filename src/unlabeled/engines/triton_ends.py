@@ -146,7 +146,7 @@ def finish(
     sums, numbers, slots, log_top_weights, norms, tops, log_sums, done, n_queries, n_gammas, n_slots, n_weightings,
     is_rbf: tl.constexpr, height: tl.constexpr,
 ):  # fmt: skip
-    """Log sums (n_weightings, n_gammas, n_queries) of sums (n_weightings, n_slots, n_queries), and which can be trusted.
+    """Log sums (n_weightings, n_gammas, n_queries) of sums (n_weightings, n_slots, n_queries), and whom to trust.
 
     ``numbers`` are the squared unit, the least sum, what a log sum may be off, and the gammas, whose sums are found at
     ``slots``. Errors of many terms average out, so a sum S of kernels may have terms that are off sqrt(S) times as
