@@ -34,6 +34,16 @@ def is_on_device(array: Any) -> bool:
     return bool(getattr(array, "is_cuda", False))
 
 
+def is_tensor(array: Any) -> bool:
+    """Whether this is a tensor of torch, wherever it is."""
+    return hasattr(array, "detach")
+
+
+def beside(like: Any, array: Any) -> Any:
+    """The array as a tensor where another is, if that is one; else as it is."""
+    return sys.modules["torch"].as_tensor(array, device=like.device) if is_tensor(like) else array
+
+
 def checked_on_device(rows: Any, name: str) -> Any:
     """Rows on a card, if they are a table of finite floats; whole numbers become floats."""
     if rows.ndim != 2:
@@ -52,9 +62,9 @@ def checked_on_device(rows: Any, name: str) -> Any:
 
 def on_host(array: Any) -> Any:
     """A tensor of torch as an array of NumPy, copied where it is on a card; anything else as it is."""
-    return array.detach().cpu().numpy() if hasattr(array, "detach") else array
+    return array.detach().cpu().numpy() if is_tensor(array) else array
 
 
 def on_device_of(like: Any, array: Any) -> Any:
     """The array as a tensor beside another on its card; as it is where the other is on no card."""
-    return sys.modules["torch"].as_tensor(array, device=like.device) if is_on_device(like) else array
+    return beside(like, array) if is_on_device(like) else array

@@ -14,6 +14,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.engines.choosing import choose_for_matrices
 from unlabeled.kernels import Kernel, Linear, as_gammas, as_grid, as_inner_product
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
@@ -65,6 +66,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         The most rows that kernels are centred at. With no more different rows than that the solution is exact.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
+    engine : {"auto", "triton", "tree", "numba", "reference"}, default="auto"
+        Where the kernels between rows and landmarks are computed: with "triton" on a CUDA card, with "auto" there
+        where they are many, else on the processor. Float64 all the same.
     max_evaluations : int or None, default=10000
         The most rows of each sample, chosen at random, that are given honest scores. All stay in the fit.
     random_state : int, RandomState or None, default=None
@@ -93,6 +97,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         P(y = 1 | score).
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by fits without them, and which rows these are.
+    engine_, engine_reason_ : str
+        "triton" where kernels between rows and landmarks were computed on a card, "reference" where by NumPy; and why.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Where X had string column names.
@@ -120,6 +126,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     True
     """
 
+    engine: str = "auto"  # what models that were saved before have
+
     def __init__(
         self,
         prior: float | str | PriorEstimator = "auto",
@@ -131,6 +139,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         threshold: Policy = "calibrated",
         max_landmarks: int = 200,
         scenario: str = "case-control",
+        engine: str = "auto",
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -144,6 +153,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         self.threshold = threshold
         self.max_landmarks = max_landmarks
         self.scenario = scenario
+        self.engine = engine
         self.max_evaluations = max_evaluations
         self.random_state = random_state
         self.verbose = verbose
@@ -151,23 +161,27 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
+        n_rows, n_features = len(pu.positive) + len(pu.unlabeled), pu.positive.rows.shape[1]
+        shape = {"n_queries": n_rows, "n_points": min(n_rows, self.max_landmarks), "n_features": n_features}
+        choice = choose_for_matrices(self.engine, **shape)
+        self.engine_, self.engine_reason_ = choice.name, choice.reason
         with stage("landmarks"):
             kernels = self._kernel_choices(pu)
         with stage("kernels and penalties"):
             scores = self._average(kernels, pu)
         with stage("prior"):
-            self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores)
+            self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, engine=self.engine)
         with stage("calibration"):
             self._decide(scores)
         return self
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log of the ratio at validated rows, where it is not near 0 or below."""
-        return log_or_less(self.ratio_.at(rows))
+        return log_or_less(self.ratio_.at(rows, self.engine))
 
     def density_ratio(self, X: ArrayLike) -> FloatArray:
         """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative."""
-        return self.ratio_.at(self._validated(X))
+        return self.ratio_.at(self._validated(X), self.engine)
 
     def _check_parameters(self, pu: PUSample) -> None:
         kernel = as_inner_product(self.kernel)
@@ -197,7 +211,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[landmarks.places]
         penalties = None if _is_auto(self.penalty) else as_grid(self.penalty, "penalty")
         return [
-            KernelChoice(scaling, features, penalties)
+            KernelChoice(scaling, features, penalties, self.engine)
             for scaling in scalings
             for features in self._features(
                 landmarks.with_rows(scaling.apply(rows).astype(np.float64, copy=False)),

@@ -17,9 +17,12 @@ import torch
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines.kept import Kept
+from unlabeled.engines.triton_matrices import kernel_matrix, solve_lower
 from unlabeled.engines.triton_rows import DevicePoints, as_tensor, n_columns
 from unlabeled.engines.triton_sums import INTERPRETED, Job, best, exact_sums
 from unlabeled.kernels import Kernel
+
+__all__ = ["kernel_matrix", "log_sums", "on_card", "solve_lower", "taken", "unsuited", "unusable"]
 
 #: Jobs of fewer pairs take a processor no longer than the way to the card and back.
 LEAST_PAIRS = 10_000_000
@@ -114,10 +117,14 @@ _KEPT: Kept[DevicePoints] = Kept(_to_device, most=32)
 
 def taken(points: Any, places: np.ndarray) -> Any:
     """Some of the points, for `log_sums`: on the card where all of them are there or can be, else from the array."""
+    rows = on_card(points)
+    return rows[torch.from_numpy(places).to(rows.device) if isinstance(rows, torch.Tensor) else places]
+
+
+def on_card(points: Any) -> Any:
+    """The points on the card, kept there for as long as their array lives; as they are where they do not fit."""
     device = _device(points)
-    if _block_size(points, device) < len(points):
-        return points[places]
-    return _KEPT.of(points, str(device)).rows[torch.from_numpy(places).to(device)]
+    return points if _block_size(points, device) < len(points) else _KEPT.of(points, str(device)).rows
 
 
 def _blocks(points: Any, device: torch.device) -> Iterator[tuple[slice, DevicePoints]]:

@@ -27,8 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, beside, on_host
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.engines.matrices import placing
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.landmarks import Features, chunks
 from unlabeled.scoring.selection import scores_of
@@ -53,11 +54,11 @@ class Moments:
     n_population: float
 
     @classmethod
-    def of(cls, pu: PUSample, features: Features | None = None) -> Moments:
+    def of(cls, pu: PUSample, features: Features | None = None, engine: str = "auto") -> Moments:
         """Moments of the features of two samples; without ``features`` the samples' rows are features already."""
         n_positive, n_unlabeled = pu.positive.total, pu.unlabeled.total
-        positive_mean, second_of_positive = _means(pu.positive, features, second=pu.positives_in_population)
-        center, second = _means(pu.unlabeled, features)
+        positive_mean, second_of_positive = _means(pu.positive, features, engine, second=pu.positives_in_population)
+        center, second = _means(pu.unlabeled, features, engine)
         if pu.positives_in_population:
             share = pu.labelled_share
             center = share * positive_mean + (1 - share) * center
@@ -122,17 +123,23 @@ class LeastSquares:
         return np.asarray(self.axes @ (self.positive_mean * inverse))
 
 
-def _means(sample: Sample, features: Features | None, *, second: bool = True) -> tuple[FloatArray, FloatArray]:
+def _means(
+    sample: Sample, features: Features | None, engine: str, *, second: bool = True
+) -> tuple[FloatArray, FloatArray]:
     """Mean of the features over a sample, and the mean of their products where it is asked for."""
     n_features = sample.rows.shape[1] if features is None else len(features.landmarks)
-    weights = sample.weights / sample.total
-    mean, products = np.zeros(n_features), np.zeros((n_features, n_features))
+    weights, rows = sample.weights / sample.total, sample.rows
+    if features is not None:
+        rows = placing(engine, len(sample), n_features, rows.shape[1])(rows)
+    mean = beside(rows, np.zeros(n_features))
+    products = beside(rows, np.zeros((n_features, n_features)))
     for part in chunks(len(sample), n_features):
-        values = sample.rows[part] if features is None else features.of(sample.rows[part])
-        mean += weights[part] @ values
+        values = rows[part] if features is None else features.of(rows[part])
+        of_part = beside(rows, weights[part])
+        mean += of_part @ values
         if second:
-            products += (values * weights[part][:, None]).T @ values
-    return mean, products
+            products += (values * of_part[:, None]).T @ values
+    return on_host(mean), on_host(products)
 
 
 #: Below this a ratio is nearly 0, and its log is no longer taken.
