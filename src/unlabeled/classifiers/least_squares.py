@@ -126,6 +126,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     True
     """
 
+    _takes_tensors = True
     engine: str = "auto"  # what models that were saved before have
 
     def __init__(

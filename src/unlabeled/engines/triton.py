@@ -109,7 +109,8 @@ def _device(*arrays: Any) -> torch.device:
 
 
 def _to_device(array: Any, name: str) -> DevicePoints:
-    return DevicePoints(as_tensor(array, torch.device(name)))
+    # A view: what is kept of a tensor must not keep the tensor itself.
+    return DevicePoints(as_tensor(array, torch.device(name)).detach())
 
 
 _KEPT: Kept[DevicePoints] = Kept(_to_device, most=32)
