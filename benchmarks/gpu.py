@@ -1,16 +1,18 @@
 """Kernel sums on a CUDA card: milliseconds, errors, and how far they are from what the card can do.
 
-    python benchmarks/gpu.py [--cases higgs twelve three wide] [--tune] [--fit] [--peers] [--repeats 20]
+    python benchmarks/gpu.py [--cases higgs twelve three wide] [--tune] [--fit] [--peers] [--stream] [--repeats 20]
 
 Data is on the card before the clock starts, and points were written for the matrix units by an earlier call, as in a
 fit; a call writes the queries, sums, and brings the answer back. Times are medians, by the card's own events. Errors
 are the largest of log sums of some queries, against float64 differences by torch; "relative" is that in units of a
-tenth of the log sum where it is beyond 10. "floor" is the time that the exponentials of one gamma take a card that does
-nothing else, as measured; "matrix" the share of a third of its tf32 rate, as measured through torch, that the products
-of long rows reach.
+tenth of the log sum where it is beyond 10. "floor" is the time that the exponentials alone take a card that does
+nothing else, as measured, and how many times as long the call took; twelve gammas of ratio 2 need three for each pair.
+"matrix" is the rate of the products of rows, 2 x queries x points x features, as a share of the rate at which a plain
+Triton kernel multiplies matrices of such a shape in tf32x3, as measured (torch's rates are printed beside it).
 
 With --tune every case is run with each of a list of tile shapes. With --fit a classifier is fitted to a table of the
 shape of HIGGS and scores 100,000 rows. With --peers torch's blocked `cdist`, and KeOps where installed, take a turn.
+With --stream the points come from the host's memory, once as a whole and once in ten blocks.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ import triton
 import triton.language as tl
 
 from unlabeled.engines import triton as engine
-from unlabeled.engines.triton import Tiles
+from unlabeled.engines import triton_sums as sums
+from unlabeled.engines.ladders import Ladders
 from unlabeled.engines.triton_rows import n_columns
+from unlabeled.engines.triton_sums import Tiles
 from unlabeled.kernels import KERNELS
 
 #: Queries whose sums are compared with float64.
@@ -48,6 +52,7 @@ class Case:
     target: float
     kernel: str = "rbf"
     own: bool = False
+    repeats: int | None = None  # of long ones, fewer than of the others
 
 
 CASES = {
@@ -55,7 +60,7 @@ CASES = {
     "twelve": Case(100_000, 1_000_000, 26, tuple(2.0 ** np.arange(-3, 9)), 220),
     "three": Case(100_000, 100_000, 3, (1.0,), 5.5),
     "twelve-three": Case(100_000, 100_000, 3, tuple(2.0 ** np.arange(-3, 9)), np.nan),
-    "wide": Case(100_000, 400_000, 2000, (1.0,), np.nan),
+    "wide": Case(100_000, 400_000, 2000, (1.0,), np.nan, repeats=3),
     "inverse": Case(100_000, 1_000_000, 26, (1.0,), np.nan, kernel="inverse"),
     "own": Case(100_000, 1_000_000, 26, (1.0,), np.nan, own=True),
 }
@@ -135,11 +140,45 @@ def exponentials_a_ms() -> float:
     return programs * size * rounds / ms
 
 
-def matrix_rate(dtype: torch.dtype) -> float:
-    """Multiplications and additions of large matrices a millisecond, float32 ones by tf32."""
-    torch.backends.cuda.matmul.allow_tf32 = True
-    a, b = (torch.randn((8192, 8192), device="cuda").to(dtype) for _ in range(2))
-    return 2 * 8192**3 / median_ms(lambda: a @ b, 10)
+def matrix_rate(dtype: torch.dtype, *, tf32: bool = True) -> float:
+    """Multiplications and additions of large matrices a millisecond by torch."""
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    a, b = (torch.randn((8192, 2048), device="cuda").to(dtype) for _ in range(2))
+    return 2 * 8192**2 * 2048 / median_ms(lambda: a @ b.T, 10)
+
+
+@triton.jit
+def _product(a, b, c, n_columns, depth, height: tl.constexpr, width: tl.constexpr, step: tl.constexpr):
+    """A @ B.T in tf32x3, neighbours in time sharing rows."""
+    across = n_columns // width
+    group = tl.program_id(0) // (8 * across)
+    rows = (group * 8 + tl.program_id(0) % 8) * height + tl.arange(0, height)
+    columns = (tl.program_id(0) % (8 * across)) // 8 * width + tl.arange(0, width)
+    features = tl.arange(0, step)
+    of_a, of_b = a + rows[:, None] * depth + features[None, :], b + columns[None, :] * depth + features[:, None]
+    tile = tl.zeros((height, width), tl.float32)
+    for _ in range(0, depth, step):
+        tile = tl.dot(tl.load(of_a), tl.load(of_b), tile, input_precision="tf32x3")
+        of_a += step
+        of_b += step
+    tl.store(c + rows[:, None] * n_columns + columns[None, :], tile)
+
+
+def tf32x3_rate() -> float:
+    """The same by a plain Triton kernel in tf32x3, the fastest of some tiles."""
+    n, depth = 8192, 2048
+    a, b = (torch.randn((n, depth), device="cuda") for _ in range(2))
+    c = torch.empty((n, n), device="cuda")
+    times = []
+    for height, width, warps in ((128, 64, 4), (64, 128, 4), (128, 128, 8)):
+        grid = (n // height * (n // width),)
+        options = {"num_warps": warps, "num_stages": 3}
+        times.append(
+            median_ms(lambda grid=grid, shape=(height, width, 32), options=options: _product[grid](
+                a, b, c, n, depth, *shape, **options
+            ), 5)
+        )  # fmt: skip
+    return 2 * n**2 * depth / min(times)
 
 
 def report(name: str, case: Case, args: argparse.Namespace, rates: dict[str, float]) -> None:
@@ -155,14 +194,16 @@ def report(name: str, case: Case, args: argparse.Namespace, rates: dict[str, flo
     if args.tune:
         tune(case, call)
     answer = call()
-    ms = median_ms(call, args.repeats)
+    ms = median_ms(call, case.repeats or args.repeats)
     exact = by_differences(case, queries[:CHECKED], points, gammas)
     errors = np.abs(answer[:, :CHECKED] - exact).max(axis=1)
     relative = (np.abs(answer[:, :CHECKED] - exact) / np.maximum(1, np.abs(exact) / 10)).max()
     pairs = case.n_queries * case.n_points
     words = [f"{name:12} {case.n_queries:>7} x {case.n_points:>7} d={case.d:<4} gammas={len(gammas):<2} {ms:9.2f} ms"]
     words += [f"target {case.target:g}", f"error {errors.max():.1e} (relative {relative:.1e})"]
-    words += [f"floor {pairs / rates['exp']:.1f} ms", f"matrix {2 * pairs * case.d / ms / rates['tf32x3']:.0%}"]
+    floor = pairs * n_exponentials(case, gammas) / rates["exp"]
+    words += [f"floor {floor:.1f} ms = {ms / floor:.1f} x"] if floor else []
+    words += [f"matrix {2 * pairs * case.d / ms / rates['tf32x3']:.0%}"]
     if args.peers and case.d <= 100 and case.kernel == "rbf" and not case.own and len(gammas) == 1:
         slow = median_ms(lambda: cdist_blocks(queries, points, gammas[0]), 3)
         words.append(f"torch cdist {slow:.0f} ms = {slow / ms:.1f} x")
@@ -174,19 +215,42 @@ def report(name: str, case: Case, args: argparse.Namespace, rates: dict[str, flo
         print("  errors by gamma:", " ".join(f"{error:.1e}" for error in errors), flush=True)
 
 
+def n_exponentials(case: Case, gammas: np.ndarray) -> int:
+    """How many each pair takes."""
+    return len(Ladders.of(gammas, sums.LADDER).lengths) if case.kernel == "rbf" else 0
+
+
+def stream() -> None:
+    """Points in the host's memory: sent whole, as they are where they fit, and in blocks, as where they do not."""
+    case = CASES["higgs"]
+    queries, points, gammas = data(case)
+    on_host, whole_size = points.cpu().numpy(), engine._block_size
+
+    def call() -> np.ndarray:
+        fresh = on_host[:]  # of which nothing is kept
+        return engine.log_sums(queries, fresh, KERNELS["rbf"], gammas, None, None, exact=False, n_jobs=None)
+
+    for name, size in (("whole", whole_size), ("in ten blocks", lambda *_: case.n_points // 10)):
+        engine._block_size = size
+        answer = call()
+        ends = f"log sums {answer.min():.6f} to {answer.max():.6f}"
+        print(f"points from the host, {name}: {median_ms(call, 5):.0f} ms, {ends}", flush=True)
+    engine._block_size = whole_size
+
+
 def tune(case: Case, call: Callable[[], object]) -> None:
     """The same call with other tiles; the fastest is kept for what follows."""
     columns, block = n_columns(case.d)
     found = {}
     for shape in SHAPES:
-        engine.TILES[block, columns == block] = shape
+        sums.TILES[block, columns == block] = shape
         try:
             found[shape] = median_ms(call, 3)
         except Exception as error:  # noqa: BLE001  a shape that does not fit the card
             print(f"  {shape}: {type(error).__name__}", flush=True)
     for shape, ms in sorted(found.items(), key=lambda item: item[1])[:6]:
         print(f"  {ms:9.2f} ms {shape}", flush=True)
-    engine.TILES[block, columns == block] = min(found, key=found.__getitem__)
+    sums.TILES[block, columns == block] = min(found, key=found.__getitem__)
 
 
 def fit_and_score() -> None:
@@ -198,7 +262,7 @@ def fit_and_score() -> None:
     unlabeled[:400_000] += 0.4
     positive = rng.standard_normal((10_000, 26), dtype=np.float32) + np.float32(0.4)
     rows, labels = np.vstack([positive, unlabeled]), np.repeat([1, 0], [10_000, 1_000_000])
-    for turn in ("first", "again"):
+    for turn in ("first", "again", "and again"):
         model, start = WMMDClassifier(engine="triton", random_state=0, verbose=turn == "again"), time.perf_counter()
         model.fit(rows, labels)
         fitted = time.perf_counter()
@@ -211,23 +275,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--repeats", type=int, default=20)
-    for option in ("tune", "fit", "peers"):
+    for option in ("tune", "fit", "peers", "stream"):
         parser.add_argument(f"--{option}", action="store_true")
     args = parser.parse_args()
     reason = engine.unusable()
     if reason is not None or engine.INTERPRETED:
         raise SystemExit(f"No card to measure: {reason or 'TRITON_INTERPRET=1 is set'}.")
-    rates = {"exp": exponentials_a_ms(), "tf32x3": matrix_rate(torch.float32) / 3, "fp16": matrix_rate(torch.float16)}
+    rates = {"exp": exponentials_a_ms(), "tf32x3": tf32x3_rate()}
+    by_torch = {
+        "tf32": matrix_rate(torch.float32),
+        "fp32": matrix_rate(torch.float32, tf32=False),
+        "fp16": matrix_rate(torch.float16),
+    }
     print(
         f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, "
         f"{os.cpu_count()} cores"
     )
     print(
-        f"measured: {rates['exp'] / 1e9:.2f} T exponentials/s, tf32x3 {rates['tf32x3'] / 1e9:.0f} TFLOP/s, fp16 "
-        f"{rates['fp16'] / 1e9:.0f} TFLOP/s"
+        f"measured: {rates['exp'] / 1e9:.2f} T exponentials/s; TFLOP/s: tf32x3 by Triton {rates['tf32x3'] / 1e9:.0f}, "
+        "by torch " + ", ".join(f"{name} {rate / 1e9:.0f}" for name, rate in by_torch.items())
     )
     for name in args.cases:
         report(name, CASES[name], args, rates)
+    if args.stream:
+        stream()
     if args.fit:
         fit_and_score()
 

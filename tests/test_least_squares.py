@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from unlabeled import LeastSquaresPUClassifier, WMMDClassifier, explain
 from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons, paper_dataset
 from unlabeled.engines import kernel_matrix
-from unlabeled.kernels import KERNELS, RBF, Linear
+from unlabeled.kernels import KERNELS, RBF, Linear, as_inner_product
 from unlabeled.samples import SCENARIOS, PUSample, Sample
 from unlabeled.scoring import averaging
 from unlabeled.scoring.averaging import multipliers, separations, weights_of
@@ -470,3 +470,32 @@ def test_an_explanation_says_what_each_feature_does():
     assert found.by_feature[1] == pytest.approx(found.score - model.score_samples([instead])[0])
     assert y[found.positive.rows].all()
     assert not y[found.unlabeled.rows].any()
+
+
+# --- on a card ---
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "inverse", "linear"])
+def test_kernels_on_a_card_are_the_same(triton_engine, kernel, rng):
+    queries, points = rng.normal(size=(40, 3)), rng.normal(size=(30, 3)) + 5
+    gammas = None if kernel == "linear" else np.array([0.3, 2.0])
+    expected = kernel_matrix(queries, points, as_inner_product(kernel), gammas)
+    found = kernel_matrix(triton_engine.on_card(queries), points, as_inner_product(kernel), gammas)
+    assert not isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found.cpu().numpy(), expected, atol=1e-12)
+
+
+@pytest.mark.usefixtures("triton_engine")
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_a_fit_on_a_card_is_the_same(scenario, rng):
+    rows = np.concatenate([rng.normal(1, 1, (150, 3)), rng.normal(size=(250, 3))])
+    labels, weights = np.repeat([1, 0], [60, 340]), rng.integers(1, 3, 400)
+    fewer = {"max_landmarks": 50, "max_evaluations": 100, "random_state": 0}
+    on_card, on_processor = (
+        LeastSquaresPUClassifier(0.4, scenario=scenario, **fewer, engine=engine).fit(rows, labels, weights)
+        for engine in ("triton", "numba")
+    )
+    assert (on_card.engine_, on_card.engine_reason_) == ("triton", "asked for")
+    assert on_processor.engine_ == "reference"
+    np.testing.assert_allclose(on_card.score_samples(rows), on_processor.score_samples(rows), atol=1e-6)
+    assert "not triton" in LeastSquaresPUClassifier(0.4, max_landmarks=5).fit(rows, labels).engine_reason_

@@ -11,6 +11,7 @@ from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring import smoothing
 from unlabeled.scoring.ratio import Kernels
 from unlabeled.scoring.selection import loo_scores_at
 from unlabeled.scoring.smoothing import (
@@ -20,6 +21,7 @@ from unlabeled.scoring.smoothing import (
     Folds,
     SumsByFold,
     deal_into_folds,
+    members_of_folds,
 )
 
 # --- the oracle: rows repeated instead of weighted, dense kernel matrices, one left-out fold after the other ---
@@ -157,6 +159,27 @@ def test_copies_share_a_fold_and_neither_order_nor_units_matter(seed):
     order = rng.permutation(60)
     np.testing.assert_array_equal(deal_into_folds(rows[order]), folds[order])
     np.testing.assert_array_equal(deal_into_folds(rows * [1000.0, 0.001]), folds)
+
+
+def test_of_many_rows_each_has_its_fold_by_itself(rng, monkeypatch):
+    rows = rng.normal(size=(3000, 3))
+    monkeypatch.setattr(smoothing, "MANY_ROWS", 1000)
+    folds = deal_into_folds(rows)
+    assert np.bincount(folds).min() > 200
+    np.testing.assert_array_equal(np.concatenate([deal_into_folds(rows[:1100]), deal_into_folds(rows[1100:])]), folds)
+    same = np.where(rows > 2, -0.0, rows).astype(np.float32)
+    np.testing.assert_array_equal(deal_into_folds(same), deal_into_folds(same.astype(np.float64) + 0.0))
+    few = deal_into_folds(np.repeat(rows[:30], 100, axis=0))  # of which the hash alone would make uneven folds
+    np.testing.assert_array_equal(np.bincount(few), 300)
+
+
+@given(st.integers(0, 10_000))
+def test_the_rows_of_folds(seed):
+    folds = np.random.default_rng(seed).integers(0, 5, 40)
+    found = members_of_folds(folds, 7)
+    assert len(found) == 7
+    for fold, members in enumerate(found):
+        np.testing.assert_array_equal(members, np.flatnonzero(folds == fold))
 
 
 def test_folds_are_of_one_size_and_do_not_take_turns(rng):

@@ -6,14 +6,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from unlabeled import WMMDClassifier
+from unlabeled import (
+    ElkanNotoClassifier,
+    LeastSquaresPUClassifier,
+    PUClassifier,
+    ScoreWMMDClassifier,
+    WMMDClassifier,
+)
+from unlabeled.arrays import on_host
 from unlabeled.engines import checked_log_kernel_sums, choose_engine, choosing, log_kernel_sums, select_engine
 from unlabeled.engines.kept import Kept
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
+from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.ratio import Kernels, log_scores
+from unlabeled.scoring.smoothing import Folds, SumsByFold
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
+triton_sums = pytest.importorskip("unlabeled.engines.triton_sums")
 
 #: Queries and points of the interpreter and of a card, and queries that are compared with the definition.
 SMALL, LARGE = (300, 600), (20_000, 50_000)
@@ -78,9 +91,10 @@ def test_own_pairs_and_weights(kernel, size, rng):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_many_weightings_take_several_passes(products, size, rng):
+@pytest.mark.usefixtures("products")
+def test_many_weightings_take_several_passes(size, rng):
     queries, points = (rng.standard_normal((n, 2)) for n in size)
-    log_weights = rng.uniform(-2, 0, (products.MOST_SUMS + 2, size[1]))
+    log_weights = rng.uniform(-2, 0, (triton_sums.MOST_SUMS + 2, size[1]))
     assert error(queries, points, "rbf", [0.3], None, log_weights) <= 1
     assert error(queries, points, "rbf", [0.3, 0.6, 5.0], None, log_weights[:4]) <= 1
 
@@ -104,9 +118,10 @@ def test_far_queries_and_far_points(kernel, size, rng):
     assert error(queries, points, kernel, of_median([0.1, 1.0, 50.0], 3, kernel)) <= 1
 
 
-def test_a_query_much_nearer_than_the_scouts(products, rng, monkeypatch):
+@pytest.mark.usefixtures("products")
+def test_a_query_much_nearer_than_the_scouts(rng, monkeypatch):
     """Exponents are relative to the nearest of some points; a far nearer one overflows, and is seen."""
-    monkeypatch.setattr(products, "SCOUTED", 2)
+    monkeypatch.setattr(triton_sums, "SCOUTED", 2)
     points = rng.standard_normal((SMALL[1], 8))
     queries = points[1:200] + 1e-3
     assert error(queries, points, "rbf", of_median([300.0], 8, "rbf")) <= 1
@@ -178,6 +193,33 @@ def test_points_are_sent_once(triton_engine, rng, monkeypatch):
     np.testing.assert_allclose(answer, np.log(50))
 
 
+def test_folds_do_not_send_points_again(triton_engine, rng, monkeypatch):
+    sent, plain = [], triton_engine.as_tensor
+    monkeypatch.setattr(triton_engine, "as_tensor", lambda rows, device: sent.append(id(rows)) or plain(rows, device))
+    triton_engine._KEPT.clear()
+    pu = PUSample(Sample(rng.standard_normal((15, 2))), Sample(rng.standard_normal((40, 2))))
+    kernels, scored = Kernels("rbf", np.array([0.5]), "triton"), (np.arange(15), np.arange(40))
+    SumsByFold.of(pu, Folds.of(pu, scored), scored, kernels).loo_scores()
+    log_scores(rng.standard_normal((5, 2)), pu, kernels)
+    for sample in (pu.positive, pu.unlabeled):
+        assert sent.count(id(sample.rows)) == 1
+    assert len(triton_engine._KEPT) <= 4  # samples, and queries where they share memory with arrays; no folds
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("triton_engine")
+def test_sums_over_some_of_the_points(engine, seed):
+    rng = np.random.default_rng(seed)
+    points, places = rng.standard_normal((60, 3)), rng.permutation(60)[:25]
+    log_weights, own = np.where(rng.uniform(size=(2, 25)) < 0.3, -np.inf, 0.7), rng.integers(-1, 25, 9)
+    options = {"exact": False, "n_jobs": None}
+    arguments = RBF(), np.array([0.5, 3.0]), log_weights, own, engine
+    found = checked_log_kernel_sums(points[:9], points, *arguments, among=places, **options)
+    expected = checked_log_kernel_sums(points[:9], points[places], *arguments, **options)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 # --- tensors on a card ---
 
 
@@ -229,6 +271,22 @@ def test_a_classifier_answers_tensors(on_card, rng):
     np.testing.assert_allclose(model.predict_proba(on_card(rows)), model.predict_proba(rows), atol=1e-10)
     with pytest.raises(ValueError, match="has 1 features, but WMMDClassifier is expecting 2"):
         model.score_samples(on_card(rows[:, :1]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [PUClassifier(0.5), ScoreWMMDClassifier(prior=0.5), LeastSquaresPUClassifier(0.5), ElkanNotoClassifier()],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_classifier_takes_tensors(on_card, model, rng):
+    """Those with trees, or from other people, by a copy."""
+    rows, labels = rng.standard_normal((80, 2)) + np.repeat([[1.0], [0.0]], 40, axis=0), np.repeat([1, 0], 40)
+    model.fit(on_card(rows), on_card(labels))
+    np.testing.assert_array_equal(model.predict(on_card(rows)), model.predict(rows))
+    if hasattr(model, "score_samples"):
+        scores = model.score_samples(on_card(rows))
+        assert isinstance(scores, np.ndarray if isinstance(model, ElkanNotoClassifier) else torch.Tensor)
+        np.testing.assert_allclose(on_host(scores), model.score_samples(rows), atol=1e-6)
 
 
 # --- choosing ---

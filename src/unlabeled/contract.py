@@ -44,6 +44,7 @@ class PUInput:
 
     _takes_missing: bool = False
     _takes_sparse: bool = False
+    _takes_tensors: bool = False  # on a card, as they are; others work on a copy in the host's memory
     _learned_sparse: bool = False  # whether the table of `fit` was sparse
 
     scenario: str
@@ -161,9 +162,9 @@ class PUInput:
         check_is_fitted(self)
         if self.encoder_ is not None:
             return self.encoder_.features(on_host(X))
-        if is_on_device(X):
+        if is_on_device(X) and self._takes_tensors:
             return self._validated_on_device(X)
-        rows: FloatArray = self._accepted(validate_data(self, X, reset=False, **_TABLE))
+        rows: FloatArray = self._accepted(validate_data(self, on_host(X), reset=False, **_TABLE))
         if issparse(rows) == self._learned_sparse:
             return rows if issparse(rows) else rows[:]
         if self._learned_sparse:

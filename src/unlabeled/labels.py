@@ -212,6 +212,9 @@ def _natural(values: np.ndarray) -> np.ndarray:
 
 
 def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if values.dtype.kind in "biuf" and values.ndim == 1:  # there may be millions, and of these few are different
+        classes = np.unique(values)
+        return classes, np.searchsorted(classes, values)
     try:
         classes, codes = np.unique(values, return_inverse=True)
     except TypeError:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_array
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, has_missing, row_blocks
 
 #: Beyond it sums of weights have lost the digits that leaving one row out needs.
 LARGEST_WEIGHT = 1e12
@@ -53,6 +53,10 @@ class Sample:
     def total(self) -> float:
         """How many observations the sample stands for."""
         return float(len(self)) if self.log_weights is None else float(self.weights.sum())
+
+    def total_of(self, places: np.ndarray) -> float:
+        """How many observations the rows at these places stand for."""
+        return float(len(places)) if self.log_weights is None else float(np.exp(self.log_weights[places]).sum())
 
     def take(self, index: np.ndarray) -> Sample:
         """The sample of some of the rows, which keep their numbers."""
@@ -128,7 +132,11 @@ class PUSample:
         samples = self.positive.rows, self.unlabeled.rows
         if issparse(samples[0]):
             return np.zeros(samples[0].shape[1], dtype=np.int64)
-        return np.sum([np.isnan(rows).sum(axis=0) for rows in samples], axis=0)
+        found = np.zeros(samples[0].shape[1], dtype=np.int64)
+        for rows in samples:
+            if has_missing(rows):
+                found += np.isnan(rows).sum(axis=0)
+        return found
 
     def case_control(self) -> PUSample:
         """The same samples, the unlabeled rows alone taken as the population."""
@@ -260,6 +268,28 @@ def distinct_rows(rows: FloatArray) -> tuple[np.ndarray, np.ndarray]:
         if len(first) == len(rows):
             break
     return first, place.ravel()
+
+
+def hash_of_rows(rows: FloatArray) -> np.ndarray:
+    """A number of 64 bits for each row of an array that depends on its values alone, in float32 as in float64.
+
+    Rows with equal values have equal numbers, 0.0 and -0.0 being equal and NaN equal to NaN. Each value is multiplied
+    by a number of its column, and the sum is mixed as in splitmix64 (Steele, Lea and Flood, 2014).
+    """
+    numbers = np.random.RandomState(0).randint(0, 1 << 63, size=rows.shape[1], dtype=np.int64)
+    multipliers = 2 * numbers.astype(np.uint64) + np.uint64(1)
+    hashes = np.empty(len(rows), dtype=np.uint64)
+    for block in row_blocks(rows):
+        values = rows[block] + np.float64(0)  # -0.0 becomes 0.0
+        if has_missing(values):
+            values[np.isnan(values)] = np.nan
+        bits = values.view(np.uint64)
+        bits ^= bits >> np.uint64(32)  # numbers of few digits differ in their upper half only
+        hashes[block] = bits @ multipliers
+    for shift, multiplier in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        hashes ^= hashes >> np.uint64(shift)
+        hashes *= np.uint64(multiplier)
+    return hashes ^ (hashes >> np.uint64(31))
 
 
 def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> np.ndarray:

@@ -16,6 +16,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.engines.choosing import choose_for_matrices
 from unlabeled.kernels import Kernel, Linear, as_gammas, as_grid, as_inner_product
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
@@ -70,6 +71,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         The most rows that kernels are centred at. With no more different rows than that the solution is exact.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
+    engine : {"auto", "triton", "tree", "numba", "reference"}, default="auto"
+        Where the kernels between rows and landmarks are computed: with "triton" on a CUDA card, with "auto" there
+        where they are many, else on the processor. Float64 all the same.
     max_evaluations : int or None, default=10000
         The most rows of each sample, chosen at random, that are fitted to and given honest scores: the ratio has as
         many coefficients as there are landmarks, which more rows hardly make any better.
@@ -101,6 +105,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         P(y = 1 | score).
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by fits without them, and which rows these are.
+    engine_, engine_reason_ : str
+        "triton" where kernels between rows and landmarks were computed on a card, "reference" where by NumPy; and why.
     n_features_in_ : int
     n_missing_ : array of shape (n_features_in_,)
         How many values of each feature were missing in `fit`.
@@ -134,6 +140,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     _takes_missing = True
     _takes_sparse = True
+    _takes_tensors = True
+    engine: str = "auto"  # what models that were saved before have
 
     def __init__(
         self,
@@ -146,6 +154,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         threshold: Policy = "calibrated",
         max_landmarks: int = 200,
         scenario: str = "case-control",
+        engine: str = "auto",
         max_evaluations: int | None = 10_000,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -159,6 +168,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         self.threshold = threshold
         self.max_landmarks = max_landmarks
         self.scenario = scenario
+        self.engine = engine
         self.max_evaluations = max_evaluations
         self.random_state = random_state
         self.verbose = verbose
@@ -166,6 +176,10 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
+        n_rows, n_features = len(pu.positive) + len(pu.unlabeled), pu.positive.rows.shape[1]
+        shape = {"n_queries": n_rows, "n_points": min(n_rows, self.max_landmarks), "n_features": n_features}
+        choice = choose_for_matrices(self.engine, **shape)
+        self.engine_, self.engine_reason_ = choice.name, choice.reason
         scalings, fitted = self._complete(pu)
         # Small matrices gain nothing from threads, and on a busy machine these wait for each other most of the time.
         with threadpool_limits(1 if len(fitted.unlabeled) <= FEW_ROWS else None, user_api="blas"):
@@ -174,7 +188,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
             with stage("kernels and penalties"):
                 scores = self._average(kernels, fitted, pu.labelled_share)
         with stage("prior"):
-            self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores)
+            self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, engine=self.engine)
         with stage("calibration"):
             self._decide(scores)
         return self
@@ -185,11 +199,11 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def score_complete(self, rows: FloatArray) -> FloatArray:
         """What `score_rows` answers for rows that ``form_`` was applied to."""
-        return log_or_less(self.ratio_.at(rows))
+        return log_or_less(self.ratio_.at(rows, self.engine))
 
     def density_ratio(self, X: ArrayLike) -> FloatArray:
         """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative."""
-        return self.ratio_.at(self.form_.apply(self._validated(X)))
+        return self.ratio_.at(self.form_.apply(self._validated(X)), self.engine)
 
     def _check_parameters(self, pu: PUSample) -> None:
         kernel = as_inner_product("rbf" if _is_auto(self.kernel) else self.kernel)
@@ -225,7 +239,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows])[landmarks.places]
         penalties = None if _is_auto(self.penalty) else as_grid(self.penalty, "penalty")
         return [
-            KernelChoice(scaling, features, penalties)
+            KernelChoice(scaling, features, penalties, self.engine)
             for scaling in scalings
             for features in self._features(
                 landmarks.with_rows(scaling.apply(rows).astype(np.float64, copy=False)),

@@ -113,6 +113,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
 
     _takes_missing = True
     _takes_sparse = True
+    _takes_tensors = True
     verbose: bool = False  # what models that were saved before have
 
     def __init__(

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, on_host
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
@@ -166,6 +166,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
+        rows = on_host(rows)  # where the inner classifiers are
         rows = rows if self.steps_ is None else self.steps_.apply(rows)
         return np.mean([self.ratio_.log_ratio(score_of(model, rows)) for model in self.estimators_], axis=0)
 

@@ -199,6 +199,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     _takes_missing = True
     _takes_sparse = True
+    _takes_tensors = True
     # What models that were saved before these existed have.
     compress: Target | None = None
     verbose: bool = False

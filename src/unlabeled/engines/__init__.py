@@ -112,18 +112,24 @@ def checked_log_kernel_sums(
     exact: bool,
     n_jobs: int | None,
     rtol: float = RTOL,
+    among: np.ndarray | None = None,
 ) -> FloatArray:
     """`log_kernel_sums` of arrays that are checked: for hundreds of small jobs their checks would take longest.
 
     The arrays must not be changed afterwards: engines keep what they made of them (`unlabeled.engines.kept`). The
     answer is always an array of NumPy.
+
+    ``among`` are places of the points to sum over, which ``own`` and ``log_weights`` then speak of: an engine that has
+    all points where it wants them need not be given some of them again.
     """
     if queries.shape[1] != points.shape[1]:
         raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
     _check_rtol(rtol, exact=exact)
-    module = load(_engine_for(queries, points, kernel, engine, exact=exact))
+    n_points = len(points) if among is None else len(among)
+    module = load(_engine_for(queries, points, n_points, kernel, engine, exact=exact))
+    points = points if among is None else _taken(module, points, among)
     several = None if log_weights is None else np.atleast_2d(log_weights)
     how = {"exact": exact, "n_jobs": n_jobs, **({"rtol": rtol} if getattr(module, "TAKES_RTOL", False) else {})}
     sums = _sums_of_weightings(module, queries, points, kernel, gammas, several, own, how)
@@ -137,9 +143,15 @@ def _check_rtol(rtol: float, *, exact: bool) -> None:
         raise ValueError(f"rtol={rtol!r} allows an error, and exact=True none; use one of them.")
 
 
-def _engine_for(queries: Any, points: Any, kernel: Kernel, engine: str, *, exact: bool) -> str:
+def _taken(module: ModuleType, points: Any, places: np.ndarray) -> Any:
+    """Some of the points, where the engine has them."""
+    take = getattr(module, "taken", None)
+    return points[places] if take is None else take(points, places)
+
+
+def _engine_for(queries: Any, points: Any, n_points: int, kernel: Kernel, engine: str, *, exact: bool) -> str:
     if not (is_on_device(queries) or is_on_device(points)):
-        shape = {"n_queries": len(queries), "n_points": len(points), "n_features": points.shape[1]}
+        shape = {"n_queries": len(queries), "n_points": n_points, "n_features": points.shape[1]}
         return select_engine(engine, kernel=kernel, **shape, exact=exact)
     if engine not in {"auto", "triton"}:
         raise ValueError(
@@ -166,7 +178,7 @@ def _sums_of_weightings(
             sums[weighs] = _sums_of_weightings(module, queries, points, kernel, gammas, log_weights[weighs], own, how)
         return sums
     whole, whole_weights, whole_own = points, log_weights, own
-    points, log_weights, own = _without_weightless(points, log_weights, own)
+    points, log_weights, own = _without_weightless(module, points, log_weights, own)
     if len(points) == 0 or len(queries) == 0:
         return np.full((1 if log_weights is None else len(log_weights), len(gammas), len(queries)), -np.inf)
     sums = module.log_sums(queries, points, kernel, gammas, own, log_weights, **how)
@@ -243,7 +255,7 @@ def _add_rest_of_own_pairs(
 
 
 def _without_weightless(
-    points: FloatArray, log_weights: FloatArray | None, own: np.ndarray | None
+    module: ModuleType, points: FloatArray, log_weights: FloatArray | None, own: np.ndarray | None
 ) -> tuple[FloatArray, FloatArray | None, np.ndarray | None]:
     if log_weights is None or np.isfinite(log_weights).all():
         return points, log_weights, own
@@ -251,4 +263,4 @@ def _without_weightless(
     if own is not None:
         new_index = np.where(kept, np.cumsum(kept) - 1, -1)
         own = np.where(own >= 0, new_index[own], -1)
-    return points[kept], log_weights[:, kept], own
+    return _taken(module, points, np.flatnonzero(kept)), log_weights[:, kept], own

@@ -90,13 +90,9 @@ def choose_engine(
     >>> choose_engine("reference", n_queries=1000, n_points=1000, n_features=3)
     Choice(name='reference', reason='asked for')
     """
-    _check_known(engine, f"engine={engine!r}")
-    if engine != "auto":
-        return Choice(engine, "asked for")
-    everywhere = os.environ.get(VARIABLE) or "auto"
-    _check_known(everywhere, f"{VARIABLE}={everywhere}")
-    if everywhere != "auto":
-        return Choice(everywhere, f"{VARIABLE} asks for it")
+    asked = _asked_for(engine)
+    if asked is not None:
+        return asked
     passed_over: list[str] = []
     for name in ENGINES:
         reason = _unsuited(name, as_kernel(kernel), n_queries, n_points, n_features, exact=exact)
@@ -104,6 +100,30 @@ def choose_engine(
             return Choice(name, "; ".join([*passed_over, f"{name} is the first that can do the job"]))
         passed_over.append(f"not {name}: {reason}")
     raise ImportError("No engine can be used: " + "; ".join(passed_over) + ".")
+
+
+def choose_for_matrices(engine: str = "auto", *, n_queries: int, n_points: int, n_features: int) -> Choice:
+    """Where matrices of kernel values are computed: by "triton" on a card, or by NumPy as "reference" does, and why.
+
+    Every engine but "triton" stands for NumPy here.
+    """
+    asked = _asked_for(engine)
+    if asked is not None:
+        return asked if asked.name in {"triton", "reference"} else Choice("reference", "NumPy has the matrices")
+    reason = _unsuited("triton", as_kernel("rbf"), n_queries, n_points, n_features, exact=True)
+    if reason is None:
+        return Choice("triton", "triton is the first that can do the job")
+    return Choice("reference", f"not triton: {reason}; NumPy has the matrices")
+
+
+def _asked_for(engine: str) -> Choice | None:
+    """The engine that was named, by the argument or by the environment; None where it is "auto"."""
+    _check_known(engine, f"engine={engine!r}")
+    if engine != "auto":
+        return Choice(engine, "asked for")
+    everywhere = os.environ.get(VARIABLE) or "auto"
+    _check_known(everywhere, f"{VARIABLE}={everywhere}")
+    return None if everywhere == "auto" else Choice(everywhere, f"{VARIABLE} asks for it")
 
 
 def _check_known(engine: object, given: str) -> None:

@@ -1,11 +1,36 @@
-"""Values of a kernel between two sets of points, as a matrix: for Gram matrices and for features at landmarks."""
+"""Values of a kernel between two sets of points, as a matrix: for Gram matrices and for features at landmarks.
+
+Of rows on a card (`placing`) everything here is computed there, and answered by tensors, in float64 as well.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
-from unlabeled.arrays import FloatArray
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from unlabeled.arrays import FloatArray, beside, is_tensor
+from unlabeled.engines.choosing import choose_for_matrices, load
 from unlabeled.kernels import Kernel, Linear
+
+
+def placing(engine: str, n_queries: int, n_points: int, n_features: int) -> Callable[[Any], Any]:
+    """What puts rows where matrices of such a shape are best computed: on a card, or nowhere else than they are.
+
+    ``engine`` as in `log_kernel_sums`; all but ``"triton"`` mean the processor. Rows that are too many for the card
+    stay where they are.
+    """
+    choice = choose_for_matrices(engine, n_queries=n_queries, n_points=n_points, n_features=n_features)
+    return load("triton").on_card if choice.name == "triton" else lambda rows: rows
+
+
+def solve_lower(lower: FloatArray, values: Any) -> Any:
+    """Solve ``lower @ x = values`` for a lower triangle, where the values are; they may be overwritten."""
+    if is_tensor(values):
+        return load("triton").solve_lower(beside(values, lower), values)
+    return np.asarray(solve_triangular(lower, values, lower=True, overwrite_b=True, check_finite=False))
 
 
 def kernel_matrix(
@@ -16,6 +41,7 @@ def kernel_matrix(
     Parameters
     ----------
     queries, points : arrays of shape (n_queries, n_features) and (n_points, n_features)
+        If one of them is a tensor of torch, the matrix is computed where that is, and is a tensor.
     kernel : a kernel, or `Linear`
     gammas : array of shape (n_gammas,)
         They share the distances. The linear kernel has none and takes None.
@@ -24,6 +50,9 @@ def kernel_matrix(
     -------
     matrix : float64 array of shape (n_gammas, n_queries, n_points); n_gammas is 1 for the linear kernel
     """
+    if is_tensor(queries) or is_tensor(points):
+        on_card: FloatArray = load("triton").kernel_matrix(queries, points, kernel, gammas)
+        return on_card
     if isinstance(kernel, Linear):
         return np.asarray(queries, np.float64)[None] @ np.asarray(points, np.float64).T
     if gammas is None:

@@ -6,7 +6,8 @@ which it holds 11 bits more. Products of whole numbers are whole, and their sums
 what cancels between the two squared norms and the product cancels there. The rests add three small products.
 
 Each row has four more columns, which bring the squared norm of a point, and that of a query less its shift, into the
-same product: the norm as ``NORM_UNIT`` times a half-precision number, plus another, plus (among the rests) a third.
+same product: the norm as a unit of 2^15 times a half-precision number, plus another, plus (among the rests) a third.
+`unlabeled.engines.triton_ends` writes rows so, and reads log sums off the sums.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-#: What the first column of a squared norm is multiplied by.
-NORM_UNIT = 32768.0
 #: Sums of a row are kept apart by column modulo this, as the matrix units hand columns to threads.
 LANES = 8
 
@@ -138,48 +137,57 @@ def kernel_sums(
         tl.store(target, tl.sum(sums[place], axis=1), mask=queries < n_queries)
 
 
-@triton.jit(do_not_specialize=["n_queries", "n_points"])
+@triton.jit(do_not_specialize=["n_queries", "n_points", "points_a_part", "stride"])
 def nearest(
-    query_high, point_high, own, answers, n_queries, n_points,
+    query_high, point_high, own, answers, n_queries, n_points, points_a_part, stride,
     n_columns: tl.constexpr, step: tl.constexpr, has_own: tl.constexpr, height: tl.constexpr, width: tl.constexpr,
 ):  # fmt: skip
-    """Shift less squared distance of the nearest point to each query, by the whole numbers alone."""
-    queries = tl.program_id(0) * height + tl.arange(0, height)
+    """Minus the squared distance, by the whole numbers alone, of the nearest of every so many points to each query.
+
+    In parts: answers (n_parts, n_queries). The queries' shift is zero, so that the query's own norm comes in here.
+    """
+    n_blocks = tl.cdiv(n_queries, height)
+    block, part = tl.program_id(0) % n_blocks, tl.program_id(0) // n_blocks
+    queries = block * height + tl.arange(0, height)
     tops = tl.full((height,), float("-inf"), tl.float32)
     if has_own:
         own_points = tl.load(own + queries)
-    for first in range(0, n_points, width):
+    begin = part * points_a_part
+    for first in range(begin, min(begin + points_a_part, n_points), width):
         points = first + tl.arange(0, width)
+        rows = tl.minimum(points, n_points - 1) * stride
         tile = tl.zeros((height, width), tl.float32)
         for start in range(0, n_columns, step):
             columns = start + tl.arange(0, step)
-            x_high = tl.trans(_loaded(point_high, points, columns, n_columns))
+            x_high = tl.trans(_loaded(point_high, rows, columns, n_columns))
             tile = tl.dot(_loaded(query_high, queries, columns, n_columns), x_high, tile)
         tile = tl.where((points < n_points)[None, :], tile, float("-inf"))
         if has_own:
             tile = tl.where(points[None, :] == own_points[:, None], float("-inf"), tile)
         tops = tl.maximum(tops, tl.max(tile, axis=1))
-    tl.store(answers + queries, tops, mask=queries < n_queries)
+    tl.store(answers + part.to(tl.int64) * n_queries + queries, tops, mask=queries < n_queries)
 
 
-@triton.jit(do_not_specialize=["n_queries", "n_points", "n_gammas", "n_features", "weight_stride"])
+@triton.jit(do_not_specialize=["n_queries", "n_points", "n_gammas", "n_features", "weight_stride", "points_a_part"])
 def exact_sums(
     queries, points, own, gammas, log_weights, answers, n_queries, n_points, n_gammas, n_features, weight_stride,
+    points_a_part,
     is_rbf: tl.constexpr, weighted: tl.constexpr, has_own: tl.constexpr, height: tl.constexpr, width: tl.constexpr,
 ):  # fmt: skip
-    """Log sums by differences in float64: answers (n_weightings, n_gammas, n_queries).
+    """Log sums by differences in float64: answers (n_parts, n_weightings, n_gammas, n_queries).
 
     Sums are relative to the largest term so far. Features come first in ``queries`` and ``points``. A program has one
-    block of queries, one gamma and one weighting.
+    block of queries, one gamma and one weighting, and one part of the points.
     """
     rows = tl.program_id(0) * height + tl.arange(0, height)
-    place = tl.program_id(1)
+    place, part = tl.program_id(1), tl.program_id(2)
     gamma = tl.load(gammas + place % n_gammas)
     tops = tl.full((height,), float("-inf"), tl.float64)
     sums = tl.zeros((height,), tl.float64)
     if has_own:
         own_points = tl.load(own + rows, mask=rows < n_queries, other=-1)
-    for first in range(0, n_points, width):
+    start = part * points_a_part
+    for first in range(start, min(start + points_a_part, n_points), width):
         columns = first + tl.arange(0, width)
         sq_dist = tl.zeros((height, width), tl.float64)
         of_queries, of_points = queries + rows, points + columns
@@ -202,4 +210,5 @@ def exact_sums(
         base = tl.where(higher == float("-inf"), 0.0, higher)
         sums = sums * tl.exp(tops - base) + tl.sum(tl.exp(log_terms - base[:, None]), axis=1)
         tops = higher
-    tl.store(answers + place.to(tl.int64) * n_queries + rows, tops + tl.log(sums), mask=rows < n_queries)
+    target = answers + (part * tl.num_programs(1) + place).to(tl.int64) * n_queries + rows
+    tl.store(target, tops + tl.log(sums), mask=rows < n_queries)

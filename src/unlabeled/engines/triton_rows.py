@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from unlabeled.engines.triton_kernels import NORM_UNIT
+from unlabeled.engines import triton_ends as ends
+from unlabeled.engines.triton_ends import EXTRA, LARGEST_LENGTH
 
 #: Rows of usual length are this many units long: the products of their whole numbers stay below 2^24.
 USUAL_LENGTH = 2048.0
-#: The longest row that half precision can write.
-LARGEST_LENGTH = 30_000.0
-#: Columns beside the features.
-EXTRA = 4
 #: Columns that are held at once; longer rows are taken in blocks of so many.
 BLOCK = 64
-#: Numbers that are written at a time (8 bytes each).
+#: Rows that a program writes.
+HEIGHT = 64
+#: Rows of all tiles are a multiple of this many.
+TILE = 256
+#: Numbers whose squares are held at a time (8 bytes each).
 _CHUNK = 1 << 25
 
 
@@ -37,6 +38,12 @@ class Written:
     high: torch.Tensor
     low: torch.Tensor
     norms: torch.Tensor  # float64
+
+    def take(self, rows: torch.Tensor) -> Written:
+        """Some of the rows, again in whole tiles."""
+        padding = padded(len(rows)) - len(rows)
+        high, low = (torch.nn.functional.pad(part[rows], (0, 0, 0, padding)) for part in (self.high, self.low))
+        return Written(high, low, self.norms[rows])
 
 
 @dataclass(frozen=True)
@@ -58,65 +65,41 @@ class DevicePoints:
     @cached_property
     def unit(self) -> float:
         """The length of one unit. Lengths of most points decide it, and those of the longest where they must."""
-        lengths = torch.cat([(some.double() - self.centre).norm(dim=1) for some in _some_rows(self.rows)])
-        usual, longest = lengths.square().mean().sqrt().item(), lengths.max().item()
+        sq_lengths = torch.cat([(some.double() - self.centre).square_().sum(dim=1) for some in _some_rows(self.rows)])
+        usual, longest = torch.stack([sq_lengths.mean(), sq_lengths.max()]).sqrt_().tolist()
         unit = max(min(1.4 * usual, longest) / USUAL_LENGTH, longest / LARGEST_LENGTH)
         return unit if unit > 0 and np.isfinite(unit) else 1.0
 
     @cached_property
+    def frame(self) -> torch.Tensor:
+        """The centre and, last, the unit: what rows are written by."""
+        return torch.nn.functional.pad(self.centre, (0, 1), value=self.unit)
+
+    @cached_property
     def written(self) -> Written:
         """The points as the right-hand side of products."""
-        written = write(self.rows, self.centre, self.unit, factor=1)
-        d = self.rows.shape[1]
-        _write_norms(written, -written.norms, first=d)
-        written.high[: len(self.rows), d + 2], written.high[: len(self.rows), d + 3] = NORM_UNIT, 1
-        return written
+        return write(self.rows, self, are_queries=False)
 
 
-def write_queries(rows: torch.Tensor, points: DevicePoints) -> Written:
-    """Queries as the left-hand side of products: twice as long, with room for a shift."""
-    written = write(rows, points.centre, points.unit, factor=2)
-    d = rows.shape[1]
-    written.high[: len(rows), d], written.high[: len(rows), d + 1] = NORM_UNIT, 1
-    return written
+def write(rows: torch.Tensor, points: DevicePoints, *, are_queries: bool) -> Written:
+    """Rows centred at the points and in their units, padded to whole tiles and columns.
 
-
-def shift_queries(written: Written, tops: torch.Tensor, n_features: int) -> None:
-    """Let exponents be relative to these (in squared units, at most 0 for the nearest point), in place."""
-    _write_norms(written, -written.norms - tops, first=n_features + 2)
-
-
-def write(rows: torch.Tensor, centre: torch.Tensor, unit: float, factor: int) -> Written:
-    """Centred rows in these units, padded to whole tiles and columns."""
-    n_padded, columns = padded(len(rows)), n_columns(rows.shape[1])[0]
-    high, low = (torch.zeros((n_padded, columns), dtype=torch.float16, device=rows.device) for _ in range(2))
-    norms = torch.zeros(len(rows), dtype=torch.float64, device=rows.device)
-    start = 0
-    for some in _some_rows(rows):
-        part, features = slice(start, start + len(some)), slice(0, rows.shape[1])
-        scaled = ((some.double() - centre) / unit).clamp(-LARGEST_LENGTH, LARGEST_LENGTH)
-        whole = scaled.round().half()
-        rest = (scaled - whole.double()).half()
-        high[part, features], low[part, features] = factor * whole, factor * rest
-        norms[part] = (whole.double() + rest.double()).square().sum(dim=1)
-        start += len(some)
+    Queries are the left-hand side of products: twice as long, with room for a shift.
+    """
+    (n_rows, d), (columns, block) = rows.shape, n_columns(rows.shape[1])
+    n_padded = padded(n_rows)
+    high, low = (torch.empty((n_padded, columns), dtype=torch.float16, device=rows.device) for _ in range(2))
+    norms = torch.empty(n_rows, dtype=torch.float64, device=rows.device)
+    height = TILE if rows.device.type == "cpu" else HEIGHT
+    ends.write_rows[(n_padded // height,)](
+        rows, points.frame, high, low, norms, n_rows, d, *rows.stride(), columns, block, are_queries, height
+    )
     return Written(high, low, norms)
 
 
 def padded(n_rows: int) -> int:
     """The number of rows in whole tiles of any shape."""
-    return -(-n_rows // 256) * 256
-
-
-def _write_norms(written: Written, norms: torch.Tensor, first: int) -> None:
-    """A number as three: of `NORM_UNIT`, of one, and the rest, at the columns after the first."""
-    rows = slice(0, len(norms))
-    norms = norms.clamp(-65504 * NORM_UNIT, 65504 * NORM_UNIT)
-    coarse = (norms / NORM_UNIT).round().half()
-    left = norms - coarse.double() * NORM_UNIT
-    fine = left.round().half()
-    written.high[rows, first], written.high[rows, first + 1] = coarse, fine
-    written.low[rows, first + 1] = (left - fine.double()).half()
+    return -(-n_rows // TILE) * TILE
 
 
 def _some_rows(rows: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, on_host
 from unlabeled.classifiers import LeastSquaresPUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.explanations.distances import DistanceReasons, distance_reasons
 from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
@@ -136,7 +136,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
     if isinstance(model, Pipeline):
         return _of_pipeline(model, table)
-    rows = model._validated(table)
+    rows = model._validated(on_host(table))
     if rows.shape[0] != 1:
         raise ValueError(f"explain takes one row; got {rows.shape[0]}.")
     reasons = tuple(_reasons(part, weight, rows) for part, weight in _scores_in_use(model))

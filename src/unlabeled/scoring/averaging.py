@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, beside, on_host
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.engines import kernel_matrix
+from unlabeled.engines.matrices import placing
 from unlabeled.kernels import Kernel, Linear
 from unlabeled.samples import PUSample
 from unlabeled.scoring.landmarks import Features, chunks
@@ -93,12 +94,18 @@ class KernelChoice:
     scaling: Scaling
     features: Features
     penalties: FloatArray | None
+    engine: str = "auto"
 
-    def fit(self, pu: PUSample, labelled_share: float) -> tuple[LeastSquares, HonestScores]:
-        """The ratios of samples in the units of the table, and those of the same rows by fits without them."""
-        features = self.scaling.apply_to_samples(pu).mapped(self.features.of)
+    def fit(self, scaled: PUSample, labelled_share: float) -> tuple[LeastSquares, HonestScores]:
+        """The ratios of samples in these units, and those of the same rows by fits without them."""
+        features = scaled.mapped(self._features_of)
         fit = LeastSquares.of(Moments.of(features, labelled_share))
         return fit, fit.honest_ratios(features, self.penalties_for(fit), labelled_share)
+
+    def _features_of(self, rows: FloatArray) -> FloatArray:
+        place = placing(self.engine, len(rows), len(self.features.landmarks), rows.shape[1])
+        found: FloatArray = on_host(self.features.of(place(rows)))
+        return found
 
     def penalties_for(self, fit: LeastSquares) -> FloatArray:
         """The penalties that a fit is solved for."""
@@ -109,7 +116,8 @@ def fit_all(
     kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float
 ) -> tuple[list[LeastSquares], HonestScores]:
     """Fit each kernel; and honest ratios of the rows, of all kernels and penalties."""
-    fits, ratios = zip(*(each.fit(pu, labelled_share) for each in kernels), strict=True)
+    scaled = {each.scaling.name: each.scaling.apply_to_samples(pu) for each in kernels}
+    fits, ratios = zip(*(each.fit(scaled[each.scaling.name], labelled_share) for each in kernels), strict=True)
     positive, unlabeled = (np.concatenate([getattr(r, name) for r in ratios]) for name in ("positive", "unlabeled"))
     return list(fits), replace(ratios[0], positive=positive, unlabeled=unlabeled)
 
@@ -175,12 +183,14 @@ class KernelSum:
         coefficients = [each.features.coefficients(to) for each, to in zip(kernels, directions, strict=True)]
         return cls(kernels[0].scaling, first.landmarks, first.kernel, gammas, np.array(coefficients))
 
-    def at(self, rows: FloatArray) -> FloatArray:
+    def at(self, rows: FloatArray, engine: str = "auto") -> FloatArray:
         """The values at some rows, which come in the units of the table."""
-        found = np.empty(len(rows))
+        found, place = np.empty(len(rows)), placing(engine, len(rows), self.coefficients.size, rows.shape[1])
         for part in chunks(len(rows), self.coefficients.size):
-            values = kernel_matrix(self.scaling.apply(rows[part]), self.landmarks, self.kernel, self.gammas)
-            found[part] = np.einsum("gnl,gl->n", values, self.coefficients)
+            scaled = place(self.scaling.apply(rows[part]))
+            values = kernel_matrix(scaled, self.landmarks, self.kernel, self.gammas)
+            of_gammas = zip(values, beside(values, self.coefficients), strict=True)
+            found[part] = on_host(sum(of_gamma @ multiplied_by for of_gamma, multiplied_by in of_gammas))
         return found
 
 
@@ -206,6 +216,6 @@ class MeanRatio:
             sums.append(KernelSum.of([kernels[i] for i in here], [directions[i] for i in here]))
         return cls(tuple(sums), constant)
 
-    def at(self, rows: FloatArray) -> FloatArray:
+    def at(self, rows: FloatArray, engine: str = "auto") -> FloatArray:
         """The ratio at some rows."""
-        return np.asarray(1 + self.constant + sum(each.at(rows) for each in self.sums))
+        return np.asarray(1 + self.constant + sum(each.at(rows, engine) for each in self.sums))

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import diags_array, issparse
 from sklearn.decomposition import TruncatedSVD
 
-from unlabeled.arrays import FloatArray, is_on_device, on_host
+from unlabeled.arrays import FloatArray, has_missing, is_on_device, on_host, row_blocks
 from unlabeled.samples import PUSample, some_rows, stacked
 
 #: What being missing counts, in standard deviations of the feature.
@@ -78,9 +78,9 @@ class Completion:
             if not (len(self.told) or len(self.empty)):
                 return rows
             rows = on_host(rows)
-        missing = np.isnan(rows)
-        if not (len(self.told) or len(self.empty) or missing.any()):
+        if not (len(self.told) or len(self.empty) or has_missing(rows)):
             return rows
+        missing = np.isnan(rows)
         filled = np.where(missing, self.medians, rows)
         filled[:, self.empty] = 0
         return np.hstack([filled, missing[:, self.told] * self.jumps]).astype(rows.dtype, copy=False)
@@ -156,22 +156,30 @@ def center_and_scale(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray,
 
     A constant feature has the scale 1.
     """
+    if not has_missing(rows):
+        return _center_and_scale(rows, weights)
     missing = np.isnan(rows)
-    if not missing.any():
-        return _center_and_scale(rows.astype(np.float64, copy=False), weights)
     center, scale = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
     for place, absent in enumerate(missing.T):
         if not absent.all():
-            values = rows[~absent, place : place + 1].astype(np.float64)
-            center[place], scale[place] = (found[0] for found in _center_and_scale(values, weights[~absent]))
+            found = _center_and_scale(rows[~absent, place : place + 1], weights[~absent])
+            center[place], scale[place] = (of_feature[0] for of_feature in found)
     return center, scale
 
 
 def _center_and_scale(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    center = np.average(rows, axis=0, weights=weights)
-    largest = np.abs(rows - center).max(axis=0)
+    """In float64, some rows at a time, and in units of the largest value: squares might overflow."""
+    d, total = rows.shape[1], weights.sum()
+    center, largest = np.zeros(d), np.zeros(d)
+    for block in row_blocks(rows):
+        center += weights[block] @ rows[block].astype(np.float64, copy=False) / total
+    if len(rows):
+        largest = np.maximum(rows.max(axis=0) - center, center - rows.min(axis=0))
     largest[largest == 0] = 1
-    scale = largest * np.sqrt(np.average(((rows - center) / largest) ** 2, axis=0, weights=weights))
+    squares = np.zeros(d)
+    for block in row_blocks(rows):
+        squares += weights[block] @ ((rows[block] - center) / largest) ** 2
+    scale = largest * np.sqrt(squares / total)
     scale[scale <= 1e-12 * np.abs(center)] = 1  # constant, up to rounding
     scale[scale == 0] = 1
     return center, scale

@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, beside
 from unlabeled.engines import kernel_matrix
-from unlabeled.engines.matrices import squared_distances
+from unlabeled.engines.matrices import solve_lower, squared_distances
 from unlabeled.kernels import Kernel, Linear
 from unlabeled.samples import PUSample, order_by_values, some_rows
 
@@ -95,6 +95,7 @@ class Features(Protocol):
     """Coordinates of rows in a space of functions that are sums of kernels at the landmarks.
 
     Their inner product is the kernel of that space, and a function of it is the inner product with a direction.
+    Coordinates of rows on a card are on that card.
     """
 
     @property
@@ -137,8 +138,8 @@ class PlainFeatures:
 
     def of(self, rows: FloatArray) -> FloatArray:
         """Coordinates of rows (n_rows, n_landmarks)."""
-        values = _matrix(self.landmarks, rows, self.kernel, self.gamma)
-        return np.asarray(solve_triangular(self.lower, values, lower=True, overwrite_b=True, check_finite=False).T)
+        found: FloatArray = solve_lower(self.lower, _matrix(self.landmarks, rows, self.kernel, self.gamma)).T
+        return found
 
     def coefficients(self, direction: FloatArray) -> FloatArray:
         """What to multiply the kernels at the landmarks by, for the function that is this direction's inner product."""
@@ -165,7 +166,9 @@ class TwoStepFeatures:
 
     def of(self, rows: FloatArray) -> FloatArray:
         """Coordinates of rows (n_rows, n_landmarks)."""
-        return _matrix(rows, self.landmarks, self.kernel, self.gamma) * self.roots
+        values = _matrix(rows, self.landmarks, self.kernel, self.gamma)
+        found: FloatArray = values * beside(values, self.roots)
+        return found
 
     def coefficients(self, direction: FloatArray) -> FloatArray:
         """What to multiply the kernels at the landmarks by, for the function that is this direction's inner product."""
@@ -180,4 +183,5 @@ def chunks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def _matrix(queries: FloatArray, points: FloatArray, kernel: Kernel | Linear, gamma: float | None) -> FloatArray:
-    return np.asarray(kernel_matrix(queries, points, kernel, None if gamma is None else np.array([gamma]))[0])
+    found: FloatArray = kernel_matrix(queries, points, kernel, None if gamma is None else np.array([gamma]))[0]
+    return found

@@ -34,12 +34,25 @@ class Kernels:
         """One of the gammas."""
         return replace(self, gammas=self.gammas[index : index + 1])
 
-    def log_sums(self, queries: FloatArray, sample: Sample, own: np.ndarray | None = None) -> FloatArray:
-        """Log of the weighted kernel sums over a sample (n_gammas, n_queries)."""
-        return self.log_sums_over(queries, sample.rows, sample.log_weights, own)
+    def log_sums(
+        self, queries: FloatArray, sample: Sample, own: np.ndarray | None = None, among: np.ndarray | None = None
+    ) -> FloatArray:
+        """Log of the weighted kernel sums over a sample (n_gammas, n_queries), or over the rows at some places of it.
+
+        ``own`` then counts these.
+        """
+        log_weights = sample.log_weights
+        if log_weights is not None and among is not None:
+            log_weights = log_weights[among]
+        return self.log_sums_over(queries, sample.rows, log_weights, own, among)
 
     def log_sums_over(
-        self, queries: FloatArray, points: FloatArray, log_weights: FloatArray | None, own: np.ndarray | None = None
+        self,
+        queries: FloatArray,
+        points: FloatArray,
+        log_weights: FloatArray | None,
+        own: np.ndarray | None = None,
+        among: np.ndarray | None = None,
     ) -> FloatArray:
         """The same over points with weights; with several weightings (n_weightings, n_gammas, n_queries)."""
         return checked_log_kernel_sums(
@@ -52,6 +65,7 @@ class Kernels:
             self.engine,
             exact=self.exact,
             n_jobs=self.n_jobs,
+            among=among,
         )
 
 

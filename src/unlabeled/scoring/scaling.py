@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unlabeled.arrays import FloatArray, is_on_device, on_device_of
+from unlabeled.arrays import FloatArray, is_on_device, on_device_of, row_blocks
 from unlabeled.kernels import Kernel
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.forms import JUMP, Completion, Form, center_and_scale, form_of
@@ -41,7 +41,9 @@ class Scaling:
         if is_on_device(rows):
             center, scale = on_device_of(rows, self.center), on_device_of(rows, self.scale)
             return ((rows - center) / scale).type(rows.dtype)
-        scaled: FloatArray = ((rows - self.center) / self.scale).astype(rows.dtype, copy=False)
+        scaled: FloatArray = np.empty_like(rows, order="C")
+        for block in row_blocks(rows):
+            np.divide(rows[block] - self.center, self.scale, out=scaled[block], casting="same_kind")
         return scaled
 
     def complete(self, rows: FloatArray) -> FloatArray:
@@ -104,9 +106,14 @@ def different_scalings(names: Sequence[str], pu: PUSample, form: Form | None = N
 
 def has_distances(pu: PUSample) -> bool:
     """Whether most squared distances of the population's rows are numbers, and not too large to be one."""
-    if not any(float(np.abs(sample.rows).max()) > LARGEST_VALUE for sample in (pu.positive, pu.unlabeled)):
+    if not any(_largest(sample.rows) > LARGEST_VALUE for sample in (pu.positive, pu.unlabeled)):
         return True
     return bool(np.isfinite(median_sq_distance(pu.population)))
+
+
+def _largest(rows: FloatArray) -> float:
+    """The largest absolute value."""
+    return max(float(rows.max()), -float(rows.min()))
 
 
 def refuse_large_values(pu: PUSample, estimator: object, *, remedy: str = "") -> None:

@@ -25,11 +25,13 @@ from scipy.special import logsumexp
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, Sample, order_by_values, some_rows
+from unlabeled.samples import PUSample, Sample, hash_of_rows, order_by_values, some_rows
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio
 from unlabeled.scoring.selection import JUDGING_POINTS, Places, first_of_best, judging, scores_of
 
 N_FOLDS = 10
+#: Folds of more rows than this are about of a size where the hash of each row decides.
+MANY_ROWS = 100_000
 #: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
 HALF_AT = 200
 #: With fewer different rows nothing is left to score by once a fold and the row itself are left out.
@@ -49,7 +51,15 @@ def scored_places(pu: PUSample, scores: HonestScores) -> Places:
 
 
 def deal_into_folds(rows: FloatArray, n_folds: int = N_FOLDS) -> np.ndarray:
-    """A fold for each row: copies share one, and neither the order of the rows nor their units matter."""
+    """A fold for each row: copies share one, and the order of the rows does not matter.
+
+    Of few rows, different ones take turns in a random order of their values, so that units do not matter either. Of
+    many rows the hash of a row decides, whatever the others are, unless so many are alike that folds would be uneven.
+    """
+    if len(rows) > MANY_ROWS:
+        folds = (hash_of_rows(rows) % np.uint64(n_folds)).astype(np.int64)
+        if 2 * n_folds * np.bincount(folds, minlength=n_folds).min() > len(rows):
+            return folds
     order = order_by_values(rows)
     ordered = rows[order]
     rank = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
@@ -57,6 +67,12 @@ def deal_into_folds(rows: FloatArray, n_folds: int = N_FOLDS) -> np.ndarray:
     folds = np.empty(len(rows), dtype=np.int64)
     folds[order] = shuffled[rank] % n_folds
     return folds
+
+
+def members_of_folds(folds: np.ndarray, n_folds: int) -> list[np.ndarray]:
+    """Places of the rows of each fold, ascending."""
+    order = np.argsort(folds.astype(np.uint8 if n_folds < 256 else folds.dtype), kind="stable")
+    return np.split(order, np.cumsum(np.bincount(folds, minlength=n_folds))[:-1])
 
 
 @dataclass(frozen=True)
@@ -94,21 +110,19 @@ class _SumsOfSample:
         cls, sample: Sample, folds: np.ndarray, n_folds: int, queries: FloatArray, own: np.ndarray, kernels: Kernels
     ) -> _SumsOfSample:
         """The sums of a query leave out (one unit of) its own row, if ``own`` names one."""
-        own_weight = np.minimum(1, sample.weights[own])
+        own_fold, own_weight = np.where(own >= 0, folds[own], -1), np.minimum(1, sample.weights[own])
         log_sums, totals = np.empty((n_folds, len(queries))), np.empty((n_folds, len(queries)))
-        for fold in range(n_folds):
-            members = np.flatnonzero(folds == fold)
-            place = np.full(len(sample), -1)
-            place[members] = np.arange(len(members))
-            part, own_place = sample.take(members), np.where(own >= 0, place[own], -1)
-            log_sums[fold] = kernels.log_sums(queries, part, own_place)[0]
-            totals[fold] = part.total - np.where(own_place >= 0, own_weight, 0)
+        for fold, members in enumerate(members_of_folds(folds, n_folds)):
+            is_own = own_fold == fold
+            own_place = np.where(is_own, np.searchsorted(members, own), -1)
+            log_sums[fold] = kernels.log_sums(queries, sample, own_place, among=members)[0]
+            totals[fold] = sample.total_of(members) - np.where(is_own, own_weight, 0)
         return cls(log_sums, totals)
 
     def without(self, fold: int) -> tuple[FloatArray, FloatArray]:
         """Log sums and weights of all folds but one; of all where there is no such fold."""
         kept = np.arange(len(self.log_sums)) != fold
-        return logsumexp(self.log_sums[kept], axis=0), self.totals[kept].sum(axis=0)
+        return _log_of_sum(self.log_sums[kept]), self.totals[kept].sum(axis=0)
 
 
 @dataclass(frozen=True)
@@ -346,6 +360,13 @@ def _log_ratios(log_sums: FloatArray, log_weights: FloatArray) -> FloatArray:
     above, below = np.split(log_sums, 2)
     of_above, of_below = np.split(logsumexp(log_weights, axis=1), 2)
     return above - below - (of_above - of_below)[:, None, None]
+
+
+def _log_of_sum(log_terms: FloatArray) -> FloatArray:
+    """Log of the sum along the first axis; scipy's takes many times as long where that axis is short."""
+    top = np.maximum(log_terms.max(axis=0), -np.finfo(np.float64).max)
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(np.exp(log_terms - top).sum(axis=0)))
 
 
 def _times(whole: Sample, part: Sample) -> float:
