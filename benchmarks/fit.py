@@ -89,6 +89,9 @@ def parts_alone(model: PUClassifier, ratios: list[Any], rows: np.ndarray) -> Non
         stepped = part.steps_.apply(rows)
         for trees in part.estimators_:
             trees.predict_proba(stepped)
+    if "least-squares" in model.parts_:
+        part = model.parts_["least-squares"]
+        part.ratio_.at(part.form_.apply(rows), part.engine)
 
 
 def measure(size: str, repeats: int) -> dict[str, Any]:
