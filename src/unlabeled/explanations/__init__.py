@@ -161,10 +161,11 @@ def _of_pipeline(model: Pipeline, table: Any) -> Explanation:
 
 def in_words(model: Any) -> str:
     """What scores the rows of a fitted classifier, in words."""
-    parts = [part for part, _ in _scores_in_use(model)]
-    return ", and ".join(
-        _KINDS[type(part)].in_words(part) if type(part) in _KINDS else type(part).__name__ for part in parts
-    )
+    words = [
+        _KINDS[type(part)].in_words(part) if type(part) in _KINDS else type(part).__name__
+        for part, _ in _scores_in_use(model)
+    ]
+    return ", and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 def _scores_in_use(model: Any) -> list[tuple[Any, float]]:

@@ -31,7 +31,7 @@ READING = (
 OURS_READING = (
     "Accuracy / AUC. Calibration error: expected, of `predict_proba` against the hidden truth in 15 bins of equal "
     "mass. With few test rows much of it is chance: on 60, four a bin, a perfect model has 8 to 16. Chose: what "
-    "`PUClassifier` went by, and in how many draws; both is their weighted mean."
+    "`PUClassifier` went by, and in how many draws; + is a weighted mean."
 )
 
 

@@ -15,7 +15,7 @@ OUR_METHODS = {
     "pu-auto": "`PUClassifier`",
 }
 OUR_COLOUR = "#0072B2"
-#: The one a newcomer gets is a broad line; the two that it chooses from lie over it, broken.
+#: The one a newcomer gets is a broad line; two of those that it weighs lie over it, broken.
 OUR_STYLES: dict[str, dict[str, Any]] = {
     "pu-auto": {"color": OUR_COLOUR, "linewidth": 2.6},
     "wmmd-auto": {"color": "#3B1E6E", "linewidth": 1.4, "linestyle": "-."},
