@@ -2,9 +2,9 @@
 
     python benchmarks/ablation.py [--draws 20] [--sets heart_scale,gaussians-0.2] [--steps smoothing,ratio]
 
-LIBSVM files are read from UNLABELED_DATA_HOME, else downloaded. Prints two tables in Markdown: accuracy / AUC in percent
-with the prior known, and with it unknown; and one of calibration errors (15 bins of equal mass). Sets marked ``*`` are
-those that the defaults were chosen on.
+LIBSVM files are read from UNLABELED_DATA_HOME, else downloaded. Prints two tables in Markdown: accuracy / AUC in
+percent with the prior known, and with it unknown; and one of calibration errors (15 bins of equal mass). Sets marked
+``*`` are those that the defaults were chosen on.
 """
 
 from __future__ import annotations
