@@ -10,8 +10,9 @@ nothing else, as measured, and how many times as long the call took; twelve gamm
 "matrix" is the rate of the products of rows, 2 x queries x points x features, as a share of the rate at which a plain
 Triton kernel multiplies matrices of such a shape in tf32x3, as measured (torch's rates are printed beside it).
 
-With --tune every case is run with each of a list of tile shapes. With --fit a classifier is fitted to a table of the
-shape of HIGGS and scores 100,000 rows. With --peers torch's blocked `cdist`, and KeOps where installed, take a turn.
+With --tune every case is run with each of a list of tile shapes. With --fit classifiers are fitted to a table of the
+shape of HIGGS, again and again since the first one compiles, and score 100,000 rows. With --peers torch's blocked
+`cdist`, and KeOps where installed, take a turn, and least squares on the processor.
 With --stream the points come from the host's memory, once as a whole and once in ten blocks.
 """
 
@@ -243,32 +244,44 @@ def tune(case: Case, call: Callable[[], object]) -> None:
     columns, block = n_columns(case.d)
     found = {}
     for shape in SHAPES:
-        sums.TILES[block, columns == block] = shape
+        _use(shape, block, whole=columns == block)
         try:
             found[shape] = median_ms(call, 3)
         except Exception as error:  # noqa: BLE001  a shape that does not fit the card
             print(f"  {shape}: {type(error).__name__}", flush=True)
     for shape, ms in sorted(found.items(), key=lambda item: item[1])[:6]:
         print(f"  {ms:9.2f} ms {shape}", flush=True)
-    sums.TILES[block, columns == block] = min(found, key=found.__getitem__)
+    _use(min(found, key=found.__getitem__), block, whole=columns == block)
 
 
-def fit_and_score() -> None:
-    """A default classifier of a million unlabeled rows and ten thousand positives, and 100,000 scores."""
-    from unlabeled import WMMDClassifier  # noqa: PLC0415
+def _use(shape: Tiles, block: int, *, whole: bool) -> None:
+    for tiles in (sums.TILES, sums.FINE_TILES):
+        tiles[block, whole] = shape
+
+
+def fit_and_score(*, peers: bool) -> None:
+    """Default classifiers of a million unlabeled rows and ten thousand positives, and 100,000 scores."""
+    from unlabeled import LeastSquaresPUClassifier, WMMDClassifier  # noqa: PLC0415
 
     rng = np.random.default_rng(0)
     unlabeled = rng.standard_normal((1_000_000, 26), dtype=np.float32)
     unlabeled[:400_000] += 0.4
     positive = rng.standard_normal((10_000, 26), dtype=np.float32) + np.float32(0.4)
     rows, labels = np.vstack([positive, unlabeled]), np.repeat([1, 0], [10_000, 1_000_000])
-    for turn in ("first", "again", "and again"):
-        model, start = WMMDClassifier(engine="triton", random_state=0, verbose=turn == "again"), time.perf_counter()
+    turns = [(WMMDClassifier, "triton")] * 3 + [(LeastSquaresPUClassifier, "triton")] * 2
+    turns += [(LeastSquaresPUClassifier, "reference")] if peers else []
+    for kind, name in turns:
+        model, start = kind(engine=name, random_state=0), time.perf_counter()
         model.fit(rows, labels)
         fitted = time.perf_counter()
         model.predict(unlabeled[:100_000])
         end = time.perf_counter()
-        print(f"fit {turn}: {fitted - start:.2f} s, 100,000 predictions {end - fitted:.2f} s, prior {model.prior_:.3f}")
+        mean = model.score_samples(unlabeled[:100_000]).mean()
+        print(
+            f"{kind.__name__} by {name}: fit {fitted - start:.2f} s, 100,000 predictions {end - fitted:.2f} s, prior "
+            f"{model.prior_:.3f}, mean score {mean:.12f}",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -300,7 +313,7 @@ def main() -> None:
     if args.stream:
         stream()
     if args.fit:
-        fit_and_score()
+        fit_and_score(peers=args.peers)
 
 
 if __name__ == "__main__":

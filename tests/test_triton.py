@@ -118,6 +118,37 @@ def test_far_queries_and_far_points(kernel, size, rng):
     assert error(queries, points, kernel, of_median([0.1, 1.0, 50.0], 3, kernel)) <= 1
 
 
+def shaped(shape, n_rows, rng):
+    """Rows that are a strain on distances."""
+    normal = rng.standard_normal((n_rows, 3))
+    return {
+        "clusters": 1e-3 * normal + rng.integers(0, 3, (n_rows, 1)),
+        "line": normal[:, :1] * [1.0, 2.0, -1.0],
+        "lattice": rng.integers(0, 4, (n_rows, 3)).astype(float),
+        "one point": np.broadcast_to(normal[:1], (n_rows, 3)).copy(),
+        "outliers": normal * np.where(rng.uniform(size=(n_rows, 1)) < 0.02, 1e3, 1.0),
+        "heavy tails": rng.standard_t(1.5, (n_rows, 3)),
+    }[shape]
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["clusters", "line", "lattice", "one point", "outliers", "heavy tails"]),
+    st.floats(-6, 6),
+    st.integers(0, 1000),
+)
+@pytest.mark.usefixtures("products")
+def test_any_data_at_any_gamma(kernel, shape, exponent, seed):
+    """Gammas from a millionth to a million over the median squared distance, queries among the points and beside."""
+    rng = np.random.default_rng(seed)
+    points = shaped(shape, 200, rng)
+    queries = np.concatenate([points[:20], points[20:40] + 1e-3, rng.standard_normal((10, 3))])
+    median = np.median(((points[:100] - points[100:]) ** 2).sum(axis=1)) or 1.0
+    gammas = np.asarray(KERNELS[kernel].sharpness(10.0**exponent / median * np.array([1.0, 2.0, 5.0])))
+    own = np.concatenate([np.arange(20), np.full(30, -1)])
+    assert error(queries, points, kernel, gammas, own) <= 1
+
+
 @pytest.mark.usefixtures("products")
 def test_a_query_much_nearer_than_the_scouts(rng, monkeypatch):
     """Exponents are relative to the nearest of some points; a far nearer one overflows, and is seen."""

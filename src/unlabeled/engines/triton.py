@@ -160,10 +160,10 @@ def _sent(points: Any, block: slice, device: torch.device, stream: Any) -> torch
 
 
 def _block_size(points: Any, device: torch.device) -> int:
-    """Points that may be on the device at once: as they are, by feature, and written twice."""
+    """Points that may be on the device at once: as they are, by feature, and written in both ways (4 + 6 bytes)."""
     if device.type == "cpu" or (isinstance(points, torch.Tensor) and points.is_cuda):
         return len(points)
-    row = 2 * points.shape[1] * points.dtype.itemsize + 4 * n_columns(points.shape[1])[0]
+    row = 2 * points.shape[1] * points.dtype.itemsize + 10 * n_columns(points.shape[1])[0]
     if row * len(points) < SMALL_SHARE * torch.cuda.get_device_properties(device).total_memory:
         return len(points)
     if _free_memory(device) * MEMORY_SHARE < row * len(points):

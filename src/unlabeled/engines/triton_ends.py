@@ -58,10 +58,13 @@ def _store_norms(high, low, places, norms):
 
 @triton.jit(do_not_specialize=["n_rows", "n_features", "row_stride", "column_stride"])
 def write_rows(
-    rows, frame, high, low, norms, n_rows, n_features, row_stride, column_stride,
-    n_columns: tl.constexpr, step: tl.constexpr, are_queries: tl.constexpr, height: tl.constexpr,
+    rows, frame, high, low, finest, norms, n_rows, n_features, row_stride, column_stride,
+    n_columns: tl.constexpr, step: tl.constexpr, are_queries: tl.constexpr, is_fine: tl.constexpr,
+    height: tl.constexpr,
 ):  # fmt: skip
     """Centred rows in units, as whole numbers and rests, and their squared lengths; see `triton_kernels`.
+
+    Written finely, a third number is what half precision leaves of the rest.
 
     ``frame`` has the centre and, last, the unit. Queries are twice as long, and their shift is 0.
     """
@@ -80,11 +83,15 @@ def write_rows(
         whole = _whole(scaled)
         rest = _half(scaled - whole.to(tl.float64))
         written = whole.to(tl.float64) + rest.to(tl.float64)
-        lengths += tl.sum(written * written, axis=1)
         target = places[:, None] * n_columns + columns[None, :]
         beside = (is_feature | (columns >= n_features + _EXTRA))[None, :] & (places >= 0)[:, None]
         tl.store(high + target, (whole.to(tl.float32) * factor).to(tl.float16), mask=beside)
         tl.store(low + target, (rest.to(tl.float32) * factor).to(tl.float16), mask=beside)
+        if is_fine:
+            left = _half(scaled - written)
+            tl.store(finest + target, (left.to(tl.float32) * factor).to(tl.float16))
+            written += left.to(tl.float64)
+        lengths += tl.sum(written * written, axis=1)
     tl.store(norms + places, lengths, mask=there)
     of_norm, of_units = n_features, n_features + 2
     if are_queries:
@@ -107,7 +114,7 @@ def write_shifts(
     """What exponents are relative to (``tops``, in squared units), and the columns of queries that make them so.
 
     That is so much above the nearest of some points, found in parts, but not above a distance of 0: then no exponent is
-    above 0, whatever point comes. Without any part it is a distance of 0.
+    above 0, whatever point comes.
     """
     queries = (tl.program_id(0) * height + tl.arange(0, height)).to(tl.int64)
     there = queries < n_queries
@@ -123,10 +130,11 @@ def write_shifts(
 
 
 @triton.jit
-def _error(gamma, log_sums, norms, sq_unit, is_rbf: tl.constexpr):
+def _error(gamma, log_sums, norms, sq_unit, is_rbf: tl.constexpr, is_fine: tl.constexpr):
     """How far off the log of a kernel may be, where it matters to the sum.
 
-    A row is written to within 2^-13 units, which moves a distance of r units by some 1e-4 r; and where lengths exceed
+    A row is written to within 2^-13 units, which moves a squared distance of r^2 units by some 4e-4 r, or finely to
+    within 2^-25, where products of rests and third numbers are left out; and where lengths exceed
     `triton_rows.USUAL_LENGTH` their product is rounded to 2^-24 of itself.
     """
     if is_rbf:
@@ -138,13 +146,13 @@ def _error(gamma, log_sums, norms, sq_unit, is_rbf: tl.constexpr):
     lengths = tl.sqrt(norms)
     product = 2.0 * lengths * (lengths + reach)
     rounding = tl.where(product > 16777216.0, product * 1.1920929e-07, 0.0)
-    return slope * (4e-4 * reach + rounding)
+    return slope * (((1e-7 * reach + 1e-3) if is_fine else 4e-4 * reach) + rounding)
 
 
 @triton.jit(do_not_specialize=["n_queries", "n_gammas", "n_slots", "n_weightings"])
 def finish(
     sums, numbers, slots, log_top_weights, norms, tops, log_sums, done, n_queries, n_gammas, n_slots, n_weightings,
-    is_rbf: tl.constexpr, height: tl.constexpr,
+    is_rbf: tl.constexpr, is_fine: tl.constexpr, height: tl.constexpr,
 ):  # fmt: skip
     """Log sums (n_weightings, n_gammas, n_queries) of sums (n_weightings, n_slots, n_queries), and whom to trust.
 
@@ -169,7 +177,7 @@ def finish(
             value += gamma * sq_unit * top
         kept = tl.minimum(tl.maximum(value, 0.0), 100.0)
         allowed = tolerance * tl.maximum(tl.exp(kept / 2.0), -value / 10.0)
-        good = good & in_range & (_error(gamma, value, norm, sq_unit, is_rbf) <= allowed)
+        good = good & in_range & (_error(gamma, value, norm, sq_unit, is_rbf, is_fine) <= allowed)
         tl.store(target, value + tl.load(log_top_weights + weighting), mask=there)
         target += n_queries
     tl.store(done + queries, good.to(tl.int8), mask=there)

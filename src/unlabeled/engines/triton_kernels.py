@@ -2,8 +2,10 @@
 
 A squared distance is made of matrix products of half-precision numbers that lose nothing. Coordinates are in units in
 which a row is about 2,000 long, and each is a whole number, which half precision holds, and a rest below a half, of
-which it holds 11 bits more. Products of whole numbers are whole, and their sums are exact in float32 up to 2^24;
-what cancels between the two squared norms and the product cancels there. The rests add three small products.
+which it holds 11 bits more; for narrow kernels a third number holds what is left. Products of whole numbers are whole,
+and their sums are exact in float32 up to 2^24; what cancels between the two squared norms and the product cancels
+there. The rests add three small products, the third numbers two. The matrix units cut off what does not fit beside a
+large sum, so for narrow kernels the small products are summed up apart.
 
 Each row has four more columns, which bring the squared norm of a point, and that of a query less its shift, into the
 same product: the norm as a unit of 2^15 times a half-precision number, plus another, plus (among the rests) a third.
@@ -29,22 +31,40 @@ def _loaded(array, rows, columns, width: tl.constexpr):
 
 
 @triton.jit
+def _with_products(tile, rests, z_high, z_low, z_finest, x_high, x_low, x_finest, is_fine: tl.constexpr):
+    """The tile with the products of whole numbers, and with those of the rests, or these apart."""
+    tile = tl.dot(z_high, x_high, tile)
+    if is_fine:
+        rests = tl.dot(z_high, x_low, rests)
+        rests = tl.dot(z_low, x_high, rests)
+        rests = tl.dot(z_low, x_low, rests)
+        rests = tl.dot(z_high, x_finest, rests)
+        rests = tl.dot(z_finest, x_high, rests)
+    else:
+        tile = tl.dot(z_high, x_low, tile)
+        tile = tl.dot(z_low, x_high, tile)
+        tile = tl.dot(z_low, x_low, tile)
+    return tile, rests
+
+
+@triton.jit
 def _negative_distances(
-    query_high, query_low, point_high, point_low, queries, points, n_columns: tl.constexpr, step: tl.constexpr
-):
+    query_high, query_low, query_finest, point_high, point_low, point_finest, queries, points,
+    n_columns: tl.constexpr, step: tl.constexpr, is_fine: tl.constexpr,
+):  # fmt: skip
     """Shift less squared distance of each pair of a tile, features in blocks: for rows too long to be held."""
     tile = tl.zeros((queries.shape[0], points.shape[0]), tl.float32)
+    rests = tl.zeros((queries.shape[0], points.shape[0]), tl.float32)
     for start in range(0, n_columns, step):
         columns = start + tl.arange(0, step)
         z_high = _loaded(query_high, queries, columns, n_columns)
         z_low = _loaded(query_low, queries, columns, n_columns)
+        z_finest = _loaded(query_finest, queries, columns, n_columns) if is_fine else z_low
         x_high = tl.trans(_loaded(point_high, points, columns, n_columns))
         x_low = tl.trans(_loaded(point_low, points, columns, n_columns))
-        tile = tl.dot(z_high, x_high, tile)
-        tile = tl.dot(z_high, x_low, tile)
-        tile = tl.dot(z_low, x_high, tile)
-        tile = tl.dot(z_low, x_low, tile)
-    return tile
+        x_finest = tl.trans(_loaded(point_finest, points, columns, n_columns)) if is_fine else x_low
+        tile, rests = _with_products(tile, rests, z_high, z_low, z_finest, x_high, x_low, x_finest, is_fine)
+    return tile + rests if is_fine else tile
 
 
 @triton.jit
@@ -93,10 +113,11 @@ def _with_terms(
 
 @triton.jit(do_not_specialize=["n_queries", "n_points"])
 def kernel_sums(
-    query_high, query_low, point_high, point_low, own, steps, weights, answers,
+    query_high, query_low, query_finest, point_high, point_low, point_finest, own, steps, weights, answers,
     n_queries, n_points, points_a_part, weight_stride,
     n_columns: tl.constexpr, step: tl.constexpr, is_rbf: tl.constexpr, n_ladders: tl.constexpr, n_rungs: tl.constexpr,
-    n_alone: tl.constexpr, n_weightings: tl.constexpr, has_own: tl.constexpr, height: tl.constexpr, width: tl.constexpr,
+    n_alone: tl.constexpr, n_weightings: tl.constexpr, has_own: tl.constexpr, is_fine: tl.constexpr,
+    height: tl.constexpr, width: tl.constexpr,
 ):  # fmt: skip
     """Sums over one part of the points: answers (n_parts, n_steps * n_weightings, n_queries).
 
@@ -113,18 +134,24 @@ def kernel_sums(
     if n_columns == step:  # short rows stay where they are for all points
         columns = tl.arange(0, step)
         z_high, z_low = _loaded(query_high, queries, columns, step), _loaded(query_low, queries, columns, step)
+        z_finest = _loaded(query_finest, queries, columns, step) if is_fine else z_low
     start = part * points_a_part
     for first in range(start, min(start + points_a_part, n_points), width):
         points = first + tl.arange(0, width)
         if n_columns == step:
             x_high = tl.trans(_loaded(point_high, points, columns, step))
             x_low = tl.trans(_loaded(point_low, points, columns, step))
-            tile = tl.dot(z_high, x_high)
-            tile = tl.dot(z_high, x_low, tile)
-            tile = tl.dot(z_low, x_high, tile)
-            tile = tl.dot(z_low, x_low, tile)
+            x_finest = tl.trans(_loaded(point_finest, points, columns, step)) if is_fine else x_low
+            nothing_yet = tl.zeros((height, width), tl.float32)
+            tile, rests = _with_products(
+                nothing_yet, nothing_yet, z_high, z_low, z_finest, x_high, x_low, x_finest, is_fine
+            )
+            tile = tile + rests if is_fine else tile
         else:
-            tile = _negative_distances(query_high, query_low, point_high, point_low, queries, points, n_columns, step)
+            tile = _negative_distances(
+                query_high, query_low, query_finest, point_high, point_low, point_finest, queries, points, n_columns,
+                step, is_fine,
+            )  # fmt: skip
         if has_own:
             tile = tl.where(points[None, :] == own_points[:, None], float("-inf"), tile)
         nothing = tl.where(points < n_points, 0.0, float("-inf"))

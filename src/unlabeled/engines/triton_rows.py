@@ -33,17 +33,15 @@ def n_columns(n_features: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Written:
-    """Rows as whole numbers (``high``) and rests (``low``), and their squared lengths in these units."""
+    """Rows as whole numbers (``high``) and rests (``low``), and their squared lengths in these units.
+
+    ``finest`` is what half precision leaves of the rests, where it is needed.
+    """
 
     high: torch.Tensor
     low: torch.Tensor
+    finest: torch.Tensor | None
     norms: torch.Tensor  # float64
-
-    def take(self, rows: torch.Tensor) -> Written:
-        """Some of the rows, again in whole tiles."""
-        padding = padded(len(rows)) - len(rows)
-        high, low = (torch.nn.functional.pad(part[rows], (0, 0, 0, padding)) for part in (self.high, self.low))
-        return Written(high, low, self.norms[rows])
 
 
 @dataclass(frozen=True)
@@ -63,38 +61,54 @@ class DevicePoints:
         return self.rows.mean(dim=0, dtype=torch.float64)
 
     @cached_property
-    def unit(self) -> float:
-        """The length of one unit. Lengths of most points decide it, and those of the longest where they must."""
+    def _lengths(self) -> tuple[float, float]:
+        """The usual and the largest distance from the centre."""
         sq_lengths = torch.cat([(some.double() - self.centre).square_().sum(dim=1) for some in _some_rows(self.rows)])
         usual, longest = torch.stack([sq_lengths.mean(), sq_lengths.max()]).sqrt_().tolist()
-        unit = max(min(1.4 * usual, longest) / USUAL_LENGTH, longest / LARGEST_LENGTH)
+        return usual, longest
+
+    def unit(self, *, finely: bool) -> float:
+        """The length of one unit. Lengths of most points decide it, and those of the longest where they must.
+
+        Rows that are written finely have digits to spare, so that longer ones may decide.
+        """
+        usual, longest = self._lengths
+        unit = max(min((4 if finely else 1.4) * usual, longest) / USUAL_LENGTH, longest / LARGEST_LENGTH)
         return unit if unit > 0 and np.isfinite(unit) else 1.0
 
-    @cached_property
-    def frame(self) -> torch.Tensor:
+    def frame(self, *, finely: bool) -> torch.Tensor:
         """The centre and, last, the unit: what rows are written by."""
-        return torch.nn.functional.pad(self.centre, (0, 1), value=self.unit)
+        return torch.nn.functional.pad(self.centre, (0, 1), value=self.unit(finely=finely))
+
+    def written(self, *, finely: bool) -> Written:
+        """The points as the right-hand side of products."""
+        return self._written_finely if finely else self._written
 
     @cached_property
-    def written(self) -> Written:
-        """The points as the right-hand side of products."""
-        return write(self.rows, self, are_queries=False)
+    def _written(self) -> Written:
+        return write(self.rows, self, are_queries=False, finely=False)
+
+    @cached_property
+    def _written_finely(self) -> Written:
+        return write(self.rows, self, are_queries=False, finely=True)
 
 
-def write(rows: torch.Tensor, points: DevicePoints, *, are_queries: bool) -> Written:
+def write(rows: torch.Tensor, points: DevicePoints, *, are_queries: bool, finely: bool) -> Written:
     """Rows centred at the points and in their units, padded to whole tiles and columns.
 
     Queries are the left-hand side of products: twice as long, with room for a shift.
     """
     (n_rows, d), (columns, block) = rows.shape, n_columns(rows.shape[1])
     n_padded = padded(n_rows)
-    high, low = (torch.empty((n_padded, columns), dtype=torch.float16, device=rows.device) for _ in range(2))
+    shape: dict[str, Any] = {"size": (n_padded, columns), "dtype": torch.float16, "device": rows.device}
+    high, low, finest = torch.empty(**shape), torch.empty(**shape), torch.empty(**shape) if finely else None
     norms = torch.empty(n_rows, dtype=torch.float64, device=rows.device)
     height = TILE if rows.device.type == "cpu" else HEIGHT
     ends.write_rows[(n_padded // height,)](
-        rows, points.frame, high, low, norms, n_rows, d, *rows.stride(), columns, block, are_queries, height
-    )
-    return Written(high, low, norms)
+        rows, points.frame(finely=finely), high, low, low if finest is None else finest, norms, n_rows, d,
+        *rows.stride(), columns, block, are_queries, finely, height,
+    )  # fmt: skip
+    return Written(high, low, finest, norms)
 
 
 def padded(n_rows: int) -> int:

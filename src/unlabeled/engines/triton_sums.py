@@ -4,7 +4,8 @@ The sums of a query are computed by the first of these ways that can do it well:
 
 1. products of half-precision numbers, exact where it matters (`unlabeled.engines.triton_kernels`), with exponents
    relative to about that of the nearest of some points: one pass over all points;
-2. the same, relative to the nearest of all points, for queries whose sums left the range of float32;
+2. the same written finely and relative to the nearest of all points, for queries whose sums left the range of float32,
+   or that narrow kernels ask more digits of than two half-precision numbers have;
 3. differences in float64: what the first two cannot do within `TOLERANCE`.
 """
 
@@ -39,6 +40,8 @@ LEAST_POINTS = 2048
 SCOUTED = 4096
 #: How far below one, as a power of two, the nearest of these points is put, where one could be nearer.
 ROOM = 40.0
+#: Kernels that fall by more than this over a unit of squared distance are narrow: rows are written finely for them.
+NARROW = 4e-6
 #: Terms below 2^this are lost.
 LOWEST = -126
 _LOG2E = 1 / np.log(2)
@@ -68,8 +71,15 @@ TILES = {
     (64, True): Tiles(128, 64, 8, 3),
     (64, False): Tiles(128, 128, 8, 3),
 }
+#: The same for rows that are written finely, which take more of everything.
+FINE_TILES = {
+    (16, True): Tiles(64, 64, 4, 3),
+    (32, True): Tiles(64, 64, 4, 3),
+    (64, True): Tiles(64, 64, 4, 3),
+    (64, False): Tiles(128, 128, 8, 2),
+}
 #: Cards with the memory beside their processors that these need, by compute capability, and tiles for all others.
-ROOMY, SMALL_TILES = {(8, 0), (9, 0), (10, 0), (10, 3)}, Tiles(64, 64, 4, 2)
+ROOMY, SMALL_TILES, SMALL_FINE_TILES = {(8, 0), (9, 0), (10, 0), (10, 3)}, Tiles(64, 64, 4, 2), Tiles(64, 32, 4, 2)
 EXACT_TILES = Tiles(32, 64, 4, 2)
 INTERPRETED_TILES = Tiles(256, 256, 4, 1)
 INTERPRETED_EXACT_TILES = Tiles(256, 2048, 4, 1)
@@ -101,6 +111,16 @@ class Job:
         """Where they are."""
         return self.points.rows.device
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the narrowest kernel asks for rows that are written finely."""
+        sharpest = float(self.gammas.max()) if self.is_rbf else 1 / float(self.gammas.min())
+        return sharpest * self.points.unit(finely=False) ** 2 > NARROW
+
+    def sq_unit(self, written: Written) -> float:
+        """The square of the unit that rows are written in."""
+        return self.points.unit(finely=written.finest is not None) ** 2
+
     @cached_property
     def log_top_weights(self) -> torch.Tensor:
         """Log of the largest weight of each weighting: float32 sums are relative to it."""
@@ -116,14 +136,14 @@ class Job:
         weights = torch.exp(self.log_weights - self.log_top_weights[:, None]).float()
         return torch.nn.functional.pad(weights, (0, padded(self.n_points) - self.n_points)).contiguous()
 
-    @cached_property
-    def tiles(self) -> tuple[Tiles, int, int]:
+    def tiles(self, *, finely: bool) -> tuple[Tiles, int, int]:
         """The tiles for these points, the number of columns, and how many are taken at a time."""
         columns, block = n_columns(self.points.rows.shape[1])
         if INTERPRETED:
             return INTERPRETED_TILES, columns, block
-        roomy = torch.cuda.get_device_capability(self.device) in ROOMY
-        return TILES[block, columns == block] if roomy else SMALL_TILES, columns, block
+        if torch.cuda.get_device_capability(self.device) not in ROOMY:
+            return SMALL_FINE_TILES if finely else SMALL_TILES, columns, block
+        return (FINE_TILES if finely else TILES)[block, columns == block], columns, block
 
 
 @cache
@@ -145,34 +165,31 @@ def _points_a_part(n_points: int, n_programs: int, width: int, device: torch.dev
 
 def best(job: Job, queries: torch.Tensor, own: torch.Tensor | None) -> torch.Tensor:
     """Log sums (n_weightings, n_gammas, n_queries), each query by the first way that suffices for all its sums."""
-    written = write(queries, job.points, are_queries=True)
     stride = max(1, job.n_points // SCOUTED)
-    sums, left = _tried(job, written, own, stride)
-    if job.is_rbf and len(left) and stride > 1:
-        some, own_of_some = written.take(left), None if own is None else own[left]
-        _shift(job, some, None)
-        sums[..., left], still_left = _tried(job, some, own_of_some, stride=1)
+    sums, left = _tried(job, queries, own, stride, finely=job.is_narrow)
+    if len(left) and not (job.is_narrow and (stride == 1 or not job.is_rbf)):
+        own_of_some = None if own is None else own[left]
+        sums[..., left], still_left = _tried(job, queries[left], own_of_some, stride=1, finely=True)
         left = left[still_left]
     if len(left):
         sums[..., left] = exact_sums(job, queries[left], None if own is None else own[left])
     return sums
 
 
-def _tried(job: Job, written: Written, own: torch.Tensor | None, stride: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _tried(
+    job: Job, queries: torch.Tensor, own: torch.Tensor | None, stride: int, *, finely: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Log sums by products, and which queries do not have all of them within the tolerance."""
-    n_queries = len(written.norms)
-    if job.is_rbf:
-        tops = _shift(job, written, _nearest(job, written, own, stride))
-    else:  # its terms fall slowly
-        tops = torch.zeros(n_queries, dtype=torch.float32, device=job.device)
+    written, n_queries = write(queries, job.points, are_queries=True, finely=finely), len(queries)
+    tops = _shift(job, written, _nearest(job, written, own, stride) if job.is_rbf else None)
     sums, slots = _products(job, written, own)
     least = job.n_points * 2.0 ** (LOWEST + 20) if job.is_rbf else 0.0
-    numbers = _sent(np.concatenate([[job.points.unit**2, least, TOLERANCE], job.gammas]), job.device)
+    numbers = _sent(np.concatenate([[job.sq_unit(written), least, TOLERANCE], job.gammas]), job.device)
     log_sums = torch.empty((job.n_weightings, len(job.gammas), n_queries), dtype=torch.float64, device=job.device)
     done = torch.empty(n_queries, dtype=torch.int8, device=job.device)
     ends.finish[(-(-n_queries // HEIGHT),)](
         sums, numbers, _sent(slots.astype(np.int32), job.device), job.log_top_weights, written.norms, tops, log_sums,
-        done, n_queries, len(job.gammas), sums.shape[1], job.n_weightings, job.is_rbf, HEIGHT,
+        done, n_queries, len(job.gammas), sums.shape[1], job.n_weightings, job.is_rbf, finely, HEIGHT,
     )  # fmt: skip
     return log_sums, torch.nonzero(done == 0)[:, 0]
 
@@ -184,11 +201,13 @@ def _sent(numbers: np.ndarray, device: torch.device) -> torch.Tensor:
 def _shift(job: Job, written: Written, nearest: torch.Tensor | None) -> torch.Tensor:
     """Let exponents be relative to about the nearest points, or to a distance of 0; answers to what, squared units."""
     n_queries = len(written.norms)
+    if nearest is None:  # as they were written
+        return torch.zeros(n_queries, dtype=torch.float32, device=job.device)
     tops = torch.empty(n_queries, dtype=torch.float32, device=job.device)
-    room = ROOM / (float(job.gammas.max()) * job.points.unit**2 * _LOG2E)
+    room = ROOM / (float(job.gammas.max()) * job.sq_unit(written) * _LOG2E)
     ends.write_shifts[(-(-n_queries // HEIGHT),)](
-        tops if nearest is None else nearest, written.norms, written.high, written.low, tops, n_queries,
-        0 if nearest is None else len(nearest), room, job.points.rows.shape[1], job.tiles[1], HEIGHT,
+        nearest, written.norms, written.high, written.low, tops, n_queries, len(nearest), room,
+        job.points.rows.shape[1], written.high.shape[1], HEIGHT,
     )  # fmt: skip
     return tops
 
@@ -206,7 +225,8 @@ def _own_places(own: torch.Tensor | None, n_padded: int, stride: int = 1) -> tor
 
 def _nearest(job: Job, written: Written, own: torch.Tensor | None, stride: int) -> torch.Tensor:
     """Minus the squared distance of the nearest of every so many points (n_parts, n_queries)."""
-    tiles, columns, block = job.tiles
+    finely = written.finest is not None
+    (tiles, columns, block), points = job.tiles(finely=finely), job.points.written(finely=finely)
     n_queries, n_points = len(written.norms), -(-job.n_points // stride)
     places = _own_places(own, len(written.high), stride)
     n_blocks = -(-n_queries // tiles.height)
@@ -214,7 +234,7 @@ def _nearest(job: Job, written: Written, own: torch.Tensor | None, stride: int) 
     n_parts = -(-n_points // part)
     found = torch.empty((n_parts, n_queries), dtype=torch.float32, device=job.device)
     loops.nearest[(n_blocks * n_parts,)](
-        written.high, job.points.written.high, written.high if places is None else places, found, n_queries, n_points,
+        written.high, points.high, written.high if places is None else places, found, n_queries, n_points,
         part, stride, columns, block, places is not None, tiles.height, tiles.width, **tiles.options,
     )  # fmt: skip
     return found
@@ -225,7 +245,8 @@ def _products(job: Job, written: Written, own: torch.Tensor | None) -> tuple[tor
     grid = Ladders.of(job.gammas, LADDER if job.is_rbf else 1)
     order = np.argsort(-np.repeat(grid.lengths, grid.lengths), kind="stable")  # ladders first, then those alone
     gammas = grid.base * grid.steps[order]
-    steps = gammas * job.points.unit**2 * _LOG2E if job.is_rbf else job.points.unit**2 / gammas
+    sq_unit = job.sq_unit(written)
+    steps = gammas * sq_unit * _LOG2E if job.is_rbf else sq_unit / gammas
     on_device = _sent(steps.astype(np.float32), job.device)
     n_ladders, n_alone = int((grid.lengths > 1).sum()), int((grid.lengths == 1).sum())
     places = _own_places(own, len(written.high))
@@ -265,8 +286,8 @@ def _pass(
     n_alone: int,
 ) -> torch.Tensor:
     """One pass over all points: sums (n_weightings, n_steps, n_queries)."""
-    tiles, columns, block = job.tiles
-    points, n_queries = job.points.written, len(written.norms)
+    finely, n_queries = written.finest is not None, len(written.norms)
+    (tiles, columns, block), points = job.tiles(finely=finely), job.points.written(finely=finely)
     n_blocks = -(-n_queries // tiles.height)
     part = _points_a_part(job.n_points, n_blocks, tiles.width, job.device, most=POINTS_A_PART)
     n_parts = -(-job.n_points // part)
@@ -275,9 +296,10 @@ def _pass(
     shape = n_parts, len(steps), max(1, n_weightings), n_queries
     answers = torch.empty(shape, dtype=torch.float32, device=job.device)
     loops.kernel_sums[(n_blocks * n_parts,)](
-        written.high, written.low, points.high, points.low, steps if places is None else places, steps,
+        written.high, written.low, written.finest if finely else written.low, points.high, points.low,
+        points.finest if finely else points.low, steps if places is None else places, steps,
         steps if weights is None else weights, answers, n_queries, job.n_points, part, len(points.high),
-        columns, block, job.is_rbf, n_ladders, LADDER, n_alone, n_weightings, places is not None,
+        columns, block, job.is_rbf, n_ladders, LADDER, n_alone, n_weightings, places is not None, finely,
         tiles.height, tiles.width, **tiles.options,
     )  # fmt: skip
     return answers.sum(dim=0, dtype=torch.float64).transpose(0, 1).contiguous()
