@@ -40,7 +40,12 @@ def test_public_names():
     ]
     assert unlabeled.datasets.__all__ == [
         "PAPER_DATASETS",
+        "AtRandom",
+        "ByColumn",
+        "EasyFirst",
         "GaussianBayes",
+        "HardFirst",
+        "LogisticIn",
         "PUData",
         "PaperDataset",
         "draw_pu",
