@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import unlabeled
+import unlabeled.bias
 import unlabeled.datasets
 import unlabeled.engines
 import unlabeled.priors
@@ -30,6 +31,7 @@ def test_public_names():
         "show_versions",
         "wmmd",
     ]
+    assert unlabeled.bias.__all__ == ["ColumnDifference", "ScarTest"]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",
@@ -74,7 +76,7 @@ def test_public_names():
 
 
 def test_every_public_name_is_documented():
-    for module in (unlabeled, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
+    for module in (unlabeled, unlabeled.bias, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
 

@@ -57,7 +57,7 @@ _HOMES = {
 }
 
 #: Modules that are there without an import of their own.
-_MODULES = ("bounds", "datasets", "engines", "kernels", "metrics", "priors", "wipm")
+_MODULES = ("bias", "bounds", "datasets", "engines", "kernels", "metrics", "priors", "wipm")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,6 @@
+"""Which positives got labelled: whether labels look as if they were given at random, and what to do where not."""
+
+from unlabeled.bias.columns import ColumnDifference
+from unlabeled.bias.scar_test import ScarTest
+
+__all__ = ["ColumnDifference", "ScarTest"]
