@@ -20,9 +20,12 @@ def test_public_names():
         "LeastSquaresPUClassifier",
         "NNPUClassifier",
         "PUClassifier",
+        "PropensityEMClassifier",
+        "PropensityWMMDClassifier",
         "ScoreWMMDClassifier",
         "TargetPrecision",
         "TargetRecall",
+        "TwoClusters",
         "WMMDClassifier",
         "evaluate",
         "explain",
@@ -31,7 +34,7 @@ def test_public_names():
         "show_versions",
         "wmmd",
     ]
-    assert unlabeled.bias.__all__ == ["ColumnDifference", "ScarTest"]
+    assert unlabeled.bias.__all__ == ["Choice", "ColumnDifference", "ScarTest", "choose_classifier"]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",

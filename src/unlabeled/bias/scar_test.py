@@ -113,7 +113,7 @@ class ScarTest(PUInput, BaseEstimator):
     --------
     >>> from unlabeled.bias import ScarTest
     >>> from unlabeled.datasets import make_gaussians
-    >>> data = make_gaussians(100, 400, prior=0.4, separation=6, random_state=0)
+    >>> data = make_gaussians(100, 400, prior=0.4, separation=6, random_state=2)
     >>> ScarTest(prior=0.4).fit(data.X, data.y).p_value_ > 0.05
     True
     >>> easy = data.X[:, 0] > data.positive[:, 0].mean()
