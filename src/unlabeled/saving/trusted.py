@@ -50,6 +50,7 @@ TRUSTED = frozenset(
         "unlabeled.classifiers.score_wmmd.ScoreWMMDClassifier",
         "unlabeled.classifiers.weighing.Comparison",
         "unlabeled.classifiers.wmmd.WMMDClassifier",
+        "unlabeled.deciding.adapting.Adaptation",
         "unlabeled.deciding.calibration.Calibration",
         "unlabeled.deciding.scores.HonestScores",
         "unlabeled.deciding.thresholds.Costs",
