@@ -149,6 +149,29 @@ def test_rows_are_scored_once_and_as_the_classifier_would(of_method, customers, 
     np.testing.assert_array_equal(scores["probability"], probability[:, 1])
 
 
+def test_predict_adapts_to_another_share_of_positives(capsys, rng):
+    """From one in five to one in two; and not to rows that are of neither kind."""
+
+    def table(n_positives, n_negatives):
+        return np.r_[rng.normal(3, 1, (n_positives, 2)), rng.normal(0, 1, (n_negatives, 2))]
+
+    rows, labels = table(80, 320), np.repeat([1, 0], [40, 360])
+    pl.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "y": labels}).write_parquet("old.parquet")
+    pl.DataFrame(table(300, 300), schema=["a", "b"]).write_parquet("new.parquet")
+    pl.DataFrame(rng.normal(1.5, 0.3, (500, 2)), schema=["a", "b"]).write_parquet("strange.parquet")
+    assert call("fit", "old.parquet", "--label", "y", "--prior", 0.2, "--method", "wmmd", "--model", "m") == 0
+    plain, adapted = (answer(capsys, "predict", "m", "new.parquet", *options) for options in ((), ("--adapt",)))
+    assert adapted["adaptation"]["old_prior"] == 0.2
+    assert adapted["adaptation"]["low"] < 0.5 < adapted["adaptation"]["high"]
+    assert plain["n_flagged"] <= adapted["n_flagged"] < 400
+    assert adapted["n_flagged_positives"] is None
+    assert call("predict", "m", "new.parquet", "--adapt") == 0
+    assert "in this table (95 % interval" in capsys.readouterr().out
+    assert call("predict", "m", "strange.parquet", "--adapt", "--out", "s.csv") == 1
+    assert "do not look like a mixture" in capsys.readouterr().err
+    assert not Path("s.csv").exists()
+
+
 def test_predict_keeps_rows_ids_and_order(fitted, customers, tmp_path):
     scores = scores_of(fitted, fitted / "customers.csv", tmp_path)
     assert scores.columns == ["row", "customer_id", "margin", "probability", "flagged", "known"]

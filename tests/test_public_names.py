@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import unlabeled
+import unlabeled.bias
 import unlabeled.datasets
 import unlabeled.engines
 import unlabeled.priors
@@ -19,9 +20,12 @@ def test_public_names():
         "LeastSquaresPUClassifier",
         "NNPUClassifier",
         "PUClassifier",
+        "PropensityEMClassifier",
+        "PropensityWMMDClassifier",
         "ScoreWMMDClassifier",
         "TargetPrecision",
         "TargetRecall",
+        "TwoClusters",
         "WMMDClassifier",
         "evaluate",
         "explain",
@@ -30,6 +34,7 @@ def test_public_names():
         "show_versions",
         "wmmd",
     ]
+    assert unlabeled.bias.__all__ == ["Choice", "ColumnDifference", "ScarTest", "choose_classifier"]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",
@@ -40,7 +45,12 @@ def test_public_names():
     ]
     assert unlabeled.datasets.__all__ == [
         "PAPER_DATASETS",
+        "AtRandom",
+        "ByColumn",
+        "EasyFirst",
         "GaussianBayes",
+        "HardFirst",
+        "LogisticIn",
         "PUData",
         "PaperDataset",
         "draw_pu",
@@ -69,7 +79,7 @@ def test_public_names():
 
 
 def test_every_public_name_is_documented():
-    for module in (unlabeled, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
+    for module in (unlabeled, unlabeled.bias, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
 

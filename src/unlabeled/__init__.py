@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
-    from unlabeled.classifiers import LeastSquaresPUClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier
-    from unlabeled.deciding.thresholds import Costs, TargetPrecision, TargetRecall
+    from unlabeled.classifiers import (
+        LeastSquaresPUClassifier,
+        PropensityEMClassifier,
+        PropensityWMMDClassifier,
+        PUClassifier,
+        ScoreWMMDClassifier,
+        WMMDClassifier,
+    )
+    from unlabeled.deciding.thresholds import Costs, TargetPrecision, TargetRecall, TwoClusters
     from unlabeled.evaluation import evaluate
     from unlabeled.explanations import explain
     from unlabeled.saving import load, save
@@ -23,9 +30,12 @@ __all__ = [
     "LeastSquaresPUClassifier",
     "NNPUClassifier",
     "PUClassifier",
+    "PropensityEMClassifier",
+    "PropensityWMMDClassifier",
     "ScoreWMMDClassifier",
     "TargetPrecision",
     "TargetRecall",
+    "TwoClusters",
     "WMMDClassifier",
     "evaluate",
     "explain",
@@ -44,9 +54,12 @@ _HOMES = {
     "LeastSquaresPUClassifier": "classifiers",
     "NNPUClassifier": "baselines",
     "PUClassifier": "classifiers",
+    "PropensityEMClassifier": "classifiers",
+    "PropensityWMMDClassifier": "classifiers",
     "ScoreWMMDClassifier": "classifiers",
     "TargetPrecision": "deciding.thresholds",
     "TargetRecall": "deciding.thresholds",
+    "TwoClusters": "deciding.thresholds",
     "WMMDClassifier": "classifiers",
     "evaluate": "evaluation",
     "explain": "explanations",
@@ -57,7 +70,7 @@ _HOMES = {
 }
 
 #: Modules that are there without an import of their own.
-_MODULES = ("bounds", "datasets", "engines", "kernels", "metrics", "priors", "wipm")
+_MODULES = ("bias", "bounds", "datasets", "engines", "kernels", "metrics", "priors", "wipm")
 
 
 def __getattr__(name: str) -> Any:

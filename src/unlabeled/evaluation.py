@@ -228,8 +228,13 @@ def _intervals_alone(found: Estimates, keep: tuple[str, ...]) -> Estimates:
 def _honest_decisions(classifier: Any, is_positive: np.ndarray) -> HonestScores:
     """Honest scores less the threshold."""
     honest: HonestScores = classifier.honest_scores_
-    for rows, expected in ((honest.positive_rows, True), (honest.unlabeled_rows, False)):
-        if rows is None or rows.max() >= len(is_positive) or (is_positive[rows] != expected).any():
+    # A weighted score has the labelled rows among the population once more, in the single-sample scenario.
+    among_others = classifier.scenario == "single-sample" and not honest.labelled_share
+    for rows, expected in (
+        (honest.positive_rows, np.ones_like(is_positive)),
+        (honest.unlabeled_rows, is_positive & among_others),
+    ):
+        if rows is None or rows.max() >= len(is_positive) or (is_positive != expected)[rows].any():
             raise ValueError(
                 "X and y are not the table that the model was fitted to, or its rows are in another order."
             )

@@ -173,6 +173,11 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             return next(iter(self.parts_.values())).score_rows(rows)
         return np.asarray(sum(self.weights_[name] * part.score_rows(rows) for name, part in self.parts_.items()))
 
+    def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
+        """The same of scores that are made as the honest scores of the training rows were."""
+        parts = self.parts_.items()
+        return np.asarray(sum(self.weights_[name] * part.score_rows_like_honest(rows) for name, part in parts))
+
     def _described_parts(self) -> dict[str, Part]:
         """The scores to weigh, by name: the usual ones, and those that were given."""
         given = {} if self.parts is None else self.parts

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from unlabeled.bias import ScarTest
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
 from unlabeled.cli.fit_report import FitReport
@@ -14,8 +16,7 @@ from unlabeled.cli.learning_table import LearningTable, read_learning_table
 from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
 from unlabeled.cli.output import collected_warnings, say_json, shown_progress
 from unlabeled.evaluation import evaluate
-from unlabeled.priors import PriorEstimate
-from unlabeled.priors.scar import told_once
+from unlabeled.priors import PriorEstimate, ScarWarning
 from unlabeled.saving import save
 from unlabeled.stages import stage
 from unlabeled.tables import TableError, TableModel, parse_kinds
@@ -57,14 +58,16 @@ def fit(
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
-    with collected_warnings() as warned, shown_progress("Reading"), told_once():
+    with collected_warnings() as warned, shown_progress("Reading"):
+        warnings.simplefilter("ignore", ScarWarning)  # the test below has the last word on it
         learning = read_learning_table(
             table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal, encoding=encoding
         )
         classifier, found = fitted(method, prior, learning, scenario)
         with stage("what to expect"):
             estimates = evaluate(classifier, learning.features, learning.y, prior=found)
-    report = FitReport(learning, classifier, method, scenario, found, estimates, tuple(warned), out)
+        labels = tested_labels(learning, scenario, None if prior == "auto" else found.value)
+    report = FitReport(learning, classifier, method, scenario, found, estimates, labels, tuple(warned), out)
     save(_table_model(learning, classifier, label, report.facts()), out)
     if as_json:
         say_json(report.facts())
@@ -89,6 +92,12 @@ def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> t
         return classifier, PriorEstimate.of(classifier.prior_estimator_, "auto")
     given = _given_prior(prior, learning.labelled_share if scenario == "single-sample" else 0.0)
     return METHODS[method](given.value, scenario).fit(learning.features, learning.y), given
+
+
+def tested_labels(learning: LearningTable, scenario: str, prior: float | None) -> ScarTest:
+    """Whether labels look as if they were given at random, if this is the prior; an estimated one would always fit."""
+    test = ScarTest(prior, scenario=scenario, feature_names=list(learning.encoder.get_feature_names_out()))
+    return test.fit(learning.features, learning.y)
 
 
 def _given_prior(text: str, labelled_share: float) -> PriorEstimate:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from unlabeled.bias import ScarTest
 from unlabeled.cli.learning_table import LearningTable
 from unlabeled.cli.output import say
 from unlabeled.evaluation import Estimate, Estimates
@@ -16,6 +17,8 @@ from unlabeled.priors import PriorEstimate
 from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.tables import Columns
 
+#: Columns by which labels are told to differ, for machines.
+MOST_COLUMNS = 10
 _SCENARIOS = {
     "single-sample": "single-sample: all rows are the population, and some of its positives are labelled",
     "case-control": "case-control: the unlabeled rows are the population, and positives were added to them",
@@ -24,7 +27,7 @@ _SCENARIOS = {
 
 @dataclass(frozen=True)
 class FitReport:
-    """A table, the classifier that was fitted to it and how, its prior, and what to expect of it."""
+    """A table, the classifier that was fitted to it and how, its prior, what to expect of it, and how labels look."""
 
     learning: LearningTable
     classifier: Any
@@ -32,6 +35,7 @@ class FitReport:
     scenario: str
     prior: PriorEstimate
     estimates: Estimates | None
+    labels: ScarTest
     warned: tuple[str, ...]
     out: Path
 
@@ -39,6 +43,8 @@ class FitReport:
     def remarks(self) -> list[str]:
         """What a person should know before trusting the result."""
         remarks, prior, estimates = list(self.warned), self.prior, self.estimates
+        if self.labels.rejects_:
+            remarks.append(self.labels.verdict_)
         if estimates is None:
             remarks.append("There are too few rows to hold any out, so recall and precision are not estimated.")
         elif estimates.recall.value is None:
@@ -70,6 +76,12 @@ class FitReport:
             "method": self.method,
             "threshold": float(self.classifier.threshold_),
             "estimates": None if self.estimates is None else asdict(self.estimates),
+            "labelling": {
+                "p_value": self.labels.p_value_,
+                "largest_prior": self.labels.largest_prior(),
+                "verdict": self.labels.verdict_,
+                "columns": [asdict(column) for column in self.labels.columns_[:MOST_COLUMNS]],
+            },
             "warnings": self.remarks,
             "model": str(self.out),
         }
@@ -79,7 +91,8 @@ class FitReport:
         labels, prior = self.learning.labels, self.prior
         n_unlabeled = len(self.learning.frame) - labels.n_positive
         say("Read", self.learning.describe(), *self.learning.source.notes)
-        say("Labels", f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows")
+        counts = f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows"
+        say("Labels", counts, *([] if self.labels.rejects_ else [self.labels.verdict_]))
         say("Scenario", _SCENARIOS[self.scenario])
         say("Columns", *_column_lines(self.learning.columns))
         say("Prior", _prior_line(prior, few=labels.n_positive < ENOUGH_POSITIVES), *self._count_lines())

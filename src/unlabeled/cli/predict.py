@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import polars as pl
 import typer
 
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
 from unlabeled.cli.output import say, say_json, show_table, shown_progress
+from unlabeled.deciding.adapting import Adaptation
 from unlabeled.evaluation import Estimate
 from unlabeled.files import written_whole
 from unlabeled.saving import ModelFileError, load
@@ -37,6 +39,9 @@ def predict(
     ] = None,
     top: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the N largest margins, ranked.")] = None,
     new: Annotated[bool, typer.Option("--new", help="Leave out rows that the table itself labels positive.")] = False,
+    adapt: Annotated[
+        bool, typer.Option("--adapt", help="The share of positives may have changed: estimate it from this table.")
+    ] = False,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
     force: options.Force = False,
@@ -49,6 +54,9 @@ def predict(
     order of the table, or from the largest margin down with --top. The table is read in batches: its size does not
     matter. Without --out the first are shown. A value that cannot be read is taken as missing, but a column with more
     than one in ten of them stops it, and nothing is written.
+
+    With --adapt, prior, threshold and probabilities are those of this table, if what positives and negatives look like
+    has not changed; where it has, it says so and nothing is written.
 
     For example:
 
@@ -70,6 +78,8 @@ def predict(
                 f"{source.name} has no column {fitted.label!r}, so that --new cannot tell which rows are known. Leave "
                 "--new out."
             )
+        if adapt:
+            fitted = adapted(fitted, source)
         summary.notes = source.notes
         batches = scored_batches(
             fitted, source, summary, lambda: show(f"Scored: {summary.n_rows:,} rows, {summary.n_flagged:,} flagged")
@@ -95,6 +105,21 @@ def load_table_model(path: Path) -> TableModel:
             f"{path} holds a {type(model).__name__} and not a table's model: use unlabeled.load in Python."
         )
     return model
+
+
+def adapted(model: TableModel, table: Table) -> TableModel:
+    """The model at the prior of another table, which it is scored for twice."""
+    classifier = model.classifier
+    if not hasattr(classifier, "adapted_to_scores"):
+        raise TableError(f"--adapt needs a model that scores by ratios, and this is a {type(classifier).__name__}.")
+    wanted = model.columns.names
+    if not table.leaves_out_zeros:
+        model.columns.check_present(table.names(), table.name)
+    scores = [
+        classifier.scores_like_honest(model.features(batch)[0])
+        for batch in table.batches(wanted, rows_a_batch(max(classifier.n_features_in_, len(wanted))))
+    ]
+    return model.with_classifier(classifier.adapted_to_scores(np.concatenate(scores)))
 
 
 @dataclass
@@ -172,19 +197,14 @@ def _tell(
     if str(out) == "-":
         return
     if as_json:
-        answer: dict[str, Any] = {"n_rows": summary.n_rows, "n_flagged": summary.n_flagged}
-        hits = positives_among_flagged(summary, model)
-        answer["n_flagged_positives"] = None if hits is None else asdict(hits)
-        answer["out"] = None if out is None else str(out)
-        if out is None and ranking is not None:
-            answer["top"] = ranking.to_dicts()
-        notices = {"unseen": summary.notices.unseen, "unreadable": summary.notices.unreadable}
-        say_json(answer | notices | {"notes": summary.notes})
+        say_json(_facts(summary, model, out, ranking))
         return
     if out is None and ranking is not None:
         show_table(ranking.columns, [[_cell(value) for value in row] for row in ranking.iter_rows()])
     if summary.notes:
         say("Read", *summary.notes)
+    if (adaptation := adaptation_of(model)) is not None:
+        say("Prior", _prior_line(adaptation))
     say("Scored", f"{summary.n_rows:,} rows, {summary.n_flagged:,} of them flagged{_hits(summary, model)}")
     for name, count in summary.notices.unseen.items():
         say("Warning", f"{name}: {count:,} rows with a value that was not there when the model was fitted")
@@ -192,6 +212,20 @@ def _tell(
         say("Warning", words)
     if out is not None:
         say("Written", str(out))
+
+
+def _facts(summary: Summary, model: TableModel, out: Path | None, ranking: pl.DataFrame | None) -> dict[str, Any]:
+    """All that is told, for machines."""
+    answer: dict[str, Any] = {"n_rows": summary.n_rows, "n_flagged": summary.n_flagged}
+    hits = positives_among_flagged(summary, model)
+    answer["n_flagged_positives"] = None if hits is None else asdict(hits)
+    if (adaptation := adaptation_of(model)) is not None:
+        answer["adaptation"] = asdict(adaptation)
+    answer["out"] = None if out is None else str(out)
+    if out is None and ranking is not None:
+        answer["top"] = ranking.to_dicts()
+    notices = {"unseen": summary.notices.unseen, "unreadable": summary.notices.unreadable}
+    return answer | notices | {"notes": summary.notes}
 
 
 def unreadable_in_words(notices: Notices) -> list[str]:
@@ -210,13 +244,23 @@ def positives_among_flagged(summary: Summary, model: TableModel) -> Estimate | N
     know more than the precision of the first table. Its interval says how far off they may be.
     """
     estimates = (model.facts or {}).get("estimates")
-    if not estimates:
+    if not estimates or adaptation_of(model) is not None:  # the precision is that of the first table
         return None
     count = Estimate(**estimates["precision"]).of_rows(summary.n_flagged, at_least=summary.n_known_flagged)
     if count.value is None or getattr(model.classifier, "calibration_", None) is None:
         return count
     value = max(summary.probability_flagged, summary.n_known_flagged)
     return Estimate(value, min(count.low, value), max(count.high, value))
+
+
+def adaptation_of(model: TableModel) -> Adaptation | None:
+    """What a table said about the prior, where the model was adapted to it."""
+    return getattr(model.classifier, "adaptation_", None)
+
+
+def _prior_line(found: Adaptation) -> str:
+    interval = f"95 % interval {found.low:.3f} to {found.high:.3f}"
+    return f"{found.prior:.3f} in this table ({interval}), {found.old_prior:.3f} in the first"
 
 
 def _hits(summary: Summary, model: TableModel) -> str:

@@ -18,12 +18,13 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray
+from unlabeled.datasets.labelling import Labelling
 from unlabeled.datasets.pu_data import PUData, RandomState, check_prior
 from unlabeled.labels import completed, find_classes
 from unlabeled.samples import SCENARIOS
 
-#: P(labelled | positive), one number for all rows or a function of the rows.
-Propensity = float | Callable[[FloatArray], ArrayLike]
+#: P(labelled | positive): one number for all rows, a function of the rows, or a named way to label.
+Propensity = float | Callable[[FloatArray], ArrayLike] | Labelling
 #: Rows copied at a time out of a memory-mapped table.
 _ROWS_AT_ONCE = 8192
 
@@ -57,10 +58,11 @@ def draw_pu(
         among the labelled and unlabeled rows together and the test rows in the single-sample scenario.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Two samples, positives and population; or one sample of the population, some of its positives labelled.
-    propensity : float or callable, default=None
+    propensity : float, callable or one of `AtRandom`, `EasyFirst`, `HardFirst`, `ByColumn`, `LogisticIn`, default=None
         Single-sample only: P(labelled | positive). A number labels completely at random; a callable gets the rows of
-        the positives and answers with one probability each, so that labelling depends on features. None labels
-        exactly ``n_positive`` positives, completely at random.
+        the positives and answers with one probability each, so that labelling depends on features. The named values
+        do so by the formulas in their docstrings, at an expected label frequency, and see the one sample that is
+        drawn with its true classes. None labels exactly ``n_positive`` positives, completely at random.
     random_state : int, RandomState instance or None, default=None
         Decides the draw.
     pos_label : optional
@@ -162,7 +164,10 @@ def _draw_single_sample(
     positives, negatives = _shuffled_classes(is_positive, rng)
     sample, test = _mixtures(positives, negatives, one_sample)
     candidates = sample[is_positive[sample]]
-    labelled = _label(X, candidates, sizes.n_positive, propensity, rng)
+    if isinstance(propensity, Labelling):
+        labelled = _labelled_by(propensity.propensities(_rows(X, sample), is_positive[sample]), len(candidates), rng)
+    else:
+        labelled = _label(X, candidates, sizes.n_positive, propensity, rng)
     unlabeled = np.r_[candidates[~labelled], sample[~is_positive[sample]]]
     data = _gather(X, is_positive, candidates[labelled], unlabeled, test, rng)
     return replace(data, scenario="single-sample")
@@ -178,7 +183,11 @@ def _mixtures(positives: np.ndarray, negatives: np.ndarray, sizes: Sizes) -> tup
 
 
 def _label(
-    X: np.ndarray, candidates: np.ndarray, n_positive: int, propensity: Propensity | None, rng: np.random.RandomState
+    X: np.ndarray,
+    candidates: np.ndarray,
+    n_positive: int,
+    propensity: float | Callable[[FloatArray], ArrayLike] | None,
+    rng: np.random.RandomState,
 ) -> np.ndarray:
     """Which of the positives get their label."""
     if propensity is None:
@@ -188,16 +197,19 @@ def _label(
                 f"{len(candidates)} in the sample; raise the prior or n_unlabeled, or lower n_positive."
             )
         return rng.permutation(len(candidates)) < n_positive
-    chances = np.asarray(propensity(_rows(X, candidates)) if callable(propensity) else propensity, dtype=np.float64)
-    if chances.ndim and chances.shape != (len(candidates),):
-        raise ValueError(f"propensity answered with shape {chances.shape}, expected {(len(candidates),)}: one a row.")
+    return _labelled_by(propensity(_rows(X, candidates)) if callable(propensity) else propensity, len(candidates), rng)
+
+
+def _labelled_by(propensities: ArrayLike, n_candidates: int, rng: np.random.RandomState) -> np.ndarray:
+    """Which of the positives get their label, each with its own chance or all with the same."""
+    chances = np.asarray(propensities, dtype=np.float64)
+    if chances.ndim and chances.shape != (n_candidates,):
+        raise ValueError(f"propensity answered with shape {chances.shape}, expected {(n_candidates,)}: one a row.")
     if not ((chances >= 0) & (chances <= 1)).all():
         raise ValueError(f"propensity is a probability, from 0 to 1; got {np.ravel(chances)[:3]}.")
-    labelled = rng.uniform(size=len(candidates)) < chances
+    labelled = rng.uniform(size=n_candidates) < chances
     if not labelled.any():
-        raise ValueError(
-            f"None of the {len(candidates)} positives was labelled; raise the propensity or draw more rows."
-        )
+        raise ValueError(f"None of the {n_candidates} positives was labelled; raise the propensity or draw more rows.")
     return labelled
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -9,12 +11,15 @@ from numpy.typing import ArrayLike
 
 from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
+from unlabeled.deciding.adapting import Adaptation, adaptation
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
 from unlabeled.samples import PUSample
 
 CALIBRATIONS = ("monotone", "ratio")
+#: A prior of 0 flags nothing, by any policy.
+_LEAST_PRIOR = 1e-9
 
 
 class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
@@ -25,6 +30,7 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
     prior_: float
     threshold_: float
     calibration_: Calibration | None
+    adaptation_: Adaptation | None = None
 
     def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
         """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0.
@@ -70,12 +76,82 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
             return two_columns(positive, scores - self.threshold_)
         return np.column_stack([1 - positive, positive])
 
+    def adapt(self, X: ArrayLike, *, check: bool = True) -> Self:
+        """A copy of the fitted classifier for a population in which the share of positives is another.
+
+        Prior, threshold and probabilities are read off a batch of its unlabeled rows, without new labels. What
+        positives look like, and what negatives look like, is taken to have stayed (label shift). Scores and the ranking
+        stay as they are. ``unlabeled.deciding.adapting`` says how.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Unlabeled rows of the new population.
+        check : bool, default=True
+            Refuse a batch whose scores are no mixture of those of the old positives and negatives, at the 5 % level.
+
+        Returns
+        -------
+        adapted : classifier
+            ``adaptation_`` has the old and the new prior, with an interval, and the p-value of the check. Targets of
+            precision and prevalence are met in the batch. Adapting it once more starts from the first fit.
+
+        Raises
+        ------
+        CovariateShiftError
+            Where the batch is no such mixture.
+        """
+        return self.adapted_to_scores(self.scores_like_honest(X), check=check)
+
+    def scores_like_honest(self, X: ArrayLike) -> FloatArray:
+        """Scores of new rows that are made as the honest scores of the training rows were: what `adapt` goes by."""
+        return on_host(self.score_rows_like_honest(self._validated(X)))
+
+    def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
+        """What `scores_like_honest` answers for rows that are validated already; as a rule, their scores."""
+        return self.score_rows(rows)
+
+    def adapted_to_scores(self, scores: FloatArray, *, check: bool = True) -> Self:
+        """What `adapt` answers for rows whose `scores_like_honest` are known."""
+        before = self.prior_ if self.adaptation_ is None else self.adaptation_.old_prior
+        old = calibrate(self.honest_scores_, before)
+        found = adaptation(self.honest_scores_, old, before, scores)
+        if check:
+            found.check()
+        new = copy(self)
+        new.adaptation_, new.prior_, new.prior_estimator_ = found, found.prior, None
+        calibration = Calibration(old.scores, found.probability(old.probabilities))
+        batch = replace(
+            self.honest_scores_,
+            unlabeled=scores,
+            unlabeled_weights=np.ones(len(scores)),
+            labelled_share=0.0,
+            unlabeled_rows=None,
+        )
+        new.threshold_ = (
+            _moved_bayes(found)
+            if self.threshold == "bayes"
+            else place_threshold(self.threshold, batch, max(found.prior, _LEAST_PRIOR), calibration)
+        )
+        bends = self.threshold in ("prevalence", "bayes")
+        new.calibration_ = calibration.through_half_at(new.threshold_) if bends else calibration
+        return new
+
     def _decide(self, scores: HonestScores) -> None:
         """Keep honest scores, and read threshold and probabilities off them."""
-        self.honest_scores_ = scores
+        self.honest_scores_, self.adaptation_ = scores, None
         calibration = calibrate(scores, self.prior_)
         self.threshold_ = place_threshold(self.threshold, scores, self.prior_, calibration)
         self.calibration_ = None
         if self.calibration == "monotone":
             bends = self.threshold in ("prevalence", "bayes")
             self.calibration_ = calibration.through_half_at(self.threshold_) if bends else calibration
+
+
+def _moved_bayes(found: Adaptation) -> float:
+    """Where the ratio to the new population is 1 / (2 prior), on the scale of the ratio r to the old one.
+
+    The new population is a F1 + (1 - a) F, so that the new ratio is 1 / (a + (1 - a) / r).
+    """
+    above = 2 * found.prior - found.mixture
+    return float(np.log((1 - found.mixture) / above)) if above > 0 and found.mixture < 1 else float(np.finfo(float).max)

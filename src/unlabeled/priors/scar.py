@@ -9,7 +9,8 @@ every positive is labelled, and that agrees with labels at random in any table. 
 random *and* the unlabeled rows hold at least a given number of positives.
 
 How probable are so few unlabeled rows at the top? `unlabeled.priors.top_regions` works it out for one region. Several
-are tried, and the smallest probability is multiplied by their number.
+are tried, and the smallest probability is multiplied by their number. Honest scores depend on the labelled rows as a
+whole, so that this is a warning at a strict level; the test with a stated size is `unlabeled.bias.ScarTest`.
 """
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ def warn_unless_scar(scores: HonestScores) -> None:
             f"Labels do not look as if they were given completely at random: where {found.portion:.0%} of the labelled "
             f"positives lie, there are {found.n_unlabeled:g} of {n_unlabeled:g} unlabeled rows. Either fewer than "
             f"{FEWEST_POSITIVES:g} unlabeled rows are positive; or the labelled positives are not a random choice of "
-            "all positives, come from elsewhere, or were copied, and then the prior comes out too small. Compare the "
-            "features of both, or give the prior if you know it.",
+            "all positives, come from elsewhere, or were copied, and then the prior comes out too small. "
+            "unlabeled.bias.ScarTest says how sure that is and in which columns they differ; docs/bias.md what to do.",
             ScarWarning,
             stacklevel=2,
         )

@@ -91,6 +91,12 @@ class TableModel(Pipeline):
         model.steps = [(self.steps[0][0], encoder), *self.steps[1:]]
         return model
 
+    def with_classifier(self, classifier: Any) -> TableModel:
+        """The same model with another last step, fitted already."""
+        model = copy(self)
+        model.steps = [*self.steps[:-1], (self.steps[-1][0], classifier)]
+        return model
+
     def features(self, frame: pl.DataFrame) -> tuple[FloatArray, Notices]:
         """The rows of a table as the classifier sees them, and what was strange in them."""
         return self.encoder.encode(frame)

@@ -1,0 +1,69 @@
+"""What to use when labels may not have been given at random: from what is known, and from the test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from unlabeled.bias.scar_test import ScarTest
+from unlabeled.classifiers import PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier
+from unlabeled.classifiers.propensity_wmmd import Propensity
+from unlabeled.deciding.thresholds import TwoClusters
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An unfitted classifier, and why this one."""
+
+    estimator: Any
+    reason: str
+
+
+def choose_classifier(
+    test: ScarTest, *, propensity: Propensity | None = None, columns: Sequence[str | int] | None = None
+) -> Choice:
+    """The classifier for a table, by how its labels were given.
+
+    Parameters
+    ----------
+    test : ScarTest
+        Fitted to the table; its scenario, its value for positives and its prior are handed on.
+    propensity : float, callable or `PropensityEMClassifier`, optional
+        P(labelled | x, y = 1) where it is known, as for `PropensityWMMDClassifier`.
+    columns : sequence of str or int, optional
+        The columns that labelling depends on, where these are known.
+
+    Returns
+    -------
+    choice : Choice
+        ``estimator``, to be fitted, and ``reason``.
+
+    Notes
+    -----
+    What is known of labelling is worth more than any test, so it comes first. Where nothing is known the test decides
+    between the default and the default's ranking with a threshold that does not trust the prior. Where the test is
+    silent labels may be biased all the same: see its notes.
+    """
+    check_is_fitted(test)
+    shared: dict[str, Any] = {"scenario": test.scenario, "pos_label": test.pos_label}
+    prior = "auto" if test.prior is None else test.prior
+    if propensity is not None:
+        estimator: Any = PropensityWMMDClassifier(propensity, prior=prior, **shared)
+        return Choice(estimator, "The propensity is known: positives are weighted by one over it.")
+    if columns is not None:
+        estimator = PropensityEMClassifier(columns, **shared)
+        return Choice(estimator, "The columns that labelling depends on are known: class and propensity are learned.")
+    if not test.rejects_:
+        return Choice(PUClassifier(prior, **shared), f"{test.verdict_} The default is for labels at random.")
+    if test.prior is not None:
+        estimator = PUClassifier(prior, threshold="prevalence", **shared)
+        why = "The ranking may be right, and with the prior that you know as many are flagged as there are positives."
+        return Choice(estimator, f"{test.verdict_} {why}")
+    why = (
+        "The ranking may be right all the same (if easy cases were labelled first), the prior is not: the threshold is "
+        "placed between two clusters of scores."
+    )
+    return Choice(PUClassifier(prior, threshold=TwoClusters(), **shared), f"{test.verdict_} {why}")

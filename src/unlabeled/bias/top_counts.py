@@ -1,0 +1,136 @@
+"""How probable so few unlabeled rows among the top scores are, if labels were given at random.
+
+Labels at random, with a share a of positives among the unlabeled rows, mean that the density of the unlabeled rows is
+nowhere less than a times that of the labelled positives; and whatever obeys this is possible, the negatives being what
+is left over. So the null hypothesis is that, and nothing else: *every* region with a share b of the positives holds at
+least a share a b of the unlabeled rows. A score only says where to look: at the top.
+
+Take a score that was made without the rows it scores. Put thresholds at the m-th highest score of n labelled
+positives, for several m, and count the unlabeled rows above each. Of all unlabeled rows that obey the null, those with
+the fewest rows above all thresholds at once are a share a of positives, and the rest below everything: any other can be
+coupled with them such that no count is smaller. For these the counts depend on ranks alone, hence on n and the number
+of hidden positives and on nothing else, and their joint distribution is simulated. So the p-value is exact for this
+case (but for the simulation) and too large for all others; ties only add unlabeled rows.
+
+The statistic: were each positive in turn, from the top down, labelled with the chance n / (n + hidden), the number of
+hidden ones above the m-th labelled one would be negative binomial. The smallest of these probabilities over all m
+is compared with the same of simulated counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import betainc
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.priors.top_regions import PORTIONS
+
+
+class Hidden(Protocol):
+    """How many positives the unlabeled rows hold, under the null hypothesis."""
+
+    def expected(self, n_labelled: int, n_unlabeled: int) -> float:
+        """The mean, for a table with so many rows."""
+        ...
+
+    def draws(self, n_labelled: int, n_unlabeled: int, n_draws: int, rng: np.random.RandomState) -> np.ndarray:
+        """Random such numbers."""
+        ...
+
+
+@dataclass(frozen=True)
+class Count:
+    """A given number."""
+
+    count: int
+
+    def expected(self, n_labelled: int, n_unlabeled: int) -> float:  # noqa: ARG002
+        """The mean, for a table with so many rows."""
+        return float(min(self.count, n_unlabeled))
+
+    def draws(self, n_labelled: int, n_unlabeled: int, n_draws: int, rng: np.random.RandomState) -> np.ndarray:  # noqa: ARG002
+        """Random such numbers."""
+        return np.full(n_draws, min(self.count, n_unlabeled))
+
+
+@dataclass(frozen=True)
+class Share:
+    """A prior. The unlabeled rows are the population, or it is they and the labelled rows together.
+
+    In the second case the table holds a binomial number of positives, and those not labelled are hidden. Given how many
+    are labelled, the hidden ones are, strictly, binomial with an unknown chance that depends on how often positives are
+    labelled; with that chance as uncertain as the labelled rows leave it, mean and variance are the same as here.
+    """
+
+    prior: float
+    labelled_in_population: bool
+
+    def expected(self, n_labelled: int, n_unlabeled: int) -> float:
+        """The mean, for a table with so many rows."""
+        known = n_labelled if self.labelled_in_population else 0
+        return max(self.prior * (known + n_unlabeled) - known, 0.0)
+
+    def draws(self, n_labelled: int, n_unlabeled: int, n_draws: int, rng: np.random.RandomState) -> np.ndarray:
+        """Random such numbers."""
+        known = n_labelled if self.labelled_in_population else 0
+        return np.maximum(rng.binomial(known + n_unlabeled, self.prior, n_draws) - known, 0)
+
+
+@dataclass(frozen=True)
+class TopCounts:
+    """The unlabeled rows that score as high as some portions of the labelled positives do."""
+
+    places: FloatArray  # m: the place of each threshold among the labelled positives, from the top
+    n_above: FloatArray  # the unlabeled rows at or above each
+    n_labelled: float
+    n_unlabeled: float
+
+    @classmethod
+    def of(cls, scores: HonestScores) -> TopCounts:
+        """Count rows of equal score, such as copies, as above: too many is on the safe side."""
+        order = np.argsort(-scores.positive)
+        total = np.cumsum(scores.positive_weights[order])
+        places = np.maximum(1.0, np.array(PORTIONS) * total[-1])
+        last = np.minimum(np.searchsorted(total, places * (1 - 1e-9)), len(order) - 1)
+        thresholds = scores.positive[order[last]] - scores.rounding
+        above = (scores.unlabeled >= thresholds[:, None]) @ scores.unlabeled_weights
+        return cls(places, above, float(total[-1]), scores.n_unlabeled)
+
+    def improbability(self, n_above: FloatArray, n_hidden: float) -> FloatArray:
+        """For each threshold the probability of so few hidden positives above it, if labelled in turn."""
+        chance = self.n_labelled / (self.n_labelled + n_hidden)
+        return np.asarray(betainc(self.places, n_above + 1, chance))
+
+    def p_value(self, n_hidden: np.ndarray, expected: float, rng: np.random.RandomState) -> float:
+        """The share of simulated tables, one for each number of hidden positives, that look as strange or stranger."""
+        if expected <= 0:
+            return 1.0
+        counts = self._simulated(n_hidden, rng)
+        of_count = self.improbability(np.arange(counts.max(initial=0) + 1.0)[:, None], expected)  # few are different
+        simulated = np.take_along_axis(of_count, counts, axis=0).min(axis=1)
+        found = self.improbability(self.n_above, expected).min()
+        return float((1 + (simulated <= found * (1 + 1e-9)).sum()) / (1 + len(simulated)))
+
+    def _simulated(self, n_hidden: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+        """Hidden positives above each threshold (n_simulated, n_thresholds).
+
+        The shares of all positives between neighbouring thresholds are those of a Dirichlet distribution.
+        """
+        steps = np.append(np.diff(self.places, prepend=0.0), self.n_labelled + 1 - self.places[-1])
+        shares = rng.gamma(np.maximum(steps, 1e-12), size=(len(n_hidden), len(steps)))
+        below = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]  # of each share and all after it
+        left, counts = n_hidden.copy(), np.zeros((len(n_hidden), len(self.places)), dtype=np.int64)
+        for place in range(len(self.places)):
+            here = rng.binomial(left, np.clip(shares[:, place] / np.maximum(below[:, place], 1e-300), 0, 1))
+            left, counts[:, place] = left - here, here
+        return np.cumsum(counts, axis=1)
+
+
+def scored_of_hidden(n_hidden: np.ndarray, n_unlabeled: int, n_scored: int, rng: np.random.RandomState) -> np.ndarray:
+    """How many of the hidden positives are among those of the unlabeled rows that are scored, a random part."""
+    n_scored = min(n_scored, n_unlabeled)
+    return rng.hypergeometric(n_hidden, n_unlabeled - n_hidden, n_scored) if n_scored else np.zeros_like(n_hidden)

@@ -1,0 +1,232 @@
+"""Which positives get a label, as named values for ``propensity`` of `draw_pu`: at random, and in ways that are not.
+
+Each answers with the propensities e(x) = P(labelled | x, y = 1) of the positives of a table whose classes are known.
+``frequency`` is the expected share of the positives that are labelled: the mean of e over them is exactly that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from unlabeled.arrays import FloatArray
+
+#: P(y = 1 | x) of rows.
+Posterior = Callable[[FloatArray], ArrayLike]
+#: Posteriors this close to 0 or 1 are taken to be so far off: a propensity of 0 would mean never.
+CLOSEST = 1e-6
+
+
+@runtime_checkable
+class Labelling(Protocol):
+    """A way to label positives."""
+
+    def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
+        """P(labelled | x) of each positive row of a table, in its order."""
+        ...
+
+
+@dataclass(frozen=True)
+class AtRandom:
+    """Completely at random: e(x) = frequency."""
+
+    frequency: float
+
+    def __post_init__(self) -> None:
+        _check_frequency(self.frequency)
+
+    def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:  # noqa: ARG002
+        """P(labelled | x) of each positive row of a table, in its order."""
+        return np.full(int(is_positive.sum()), float(self.frequency))
+
+
+@dataclass(frozen=True)
+class EasyFirst:
+    """Positives that look like it are labelled first: e(x) = min(1, a P(y = 1 | x)^strength).
+
+    Parameters
+    ----------
+    frequency : float in (0, 1]
+        The mean of e over the positives, which decides a.
+    strength : float of at least 0, default=1
+        1 is proportional to P(y = 1 | x); 0 is completely at random.
+    posterior : callable, optional
+        Answers with P(y = 1 | x) of rows. By default a logistic regression (L2 penalty, C = 1) on standardised
+        features, fitted to the table and its true classes.
+    """
+
+    frequency: float
+    strength: float = 1.0
+    posterior: Posterior | None = None
+
+    def __post_init__(self) -> None:
+        _check_frequency(self.frequency)
+        _check_strength(self.strength)
+
+    def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
+        """P(labelled | x) of each positive row of a table, in its order."""
+        shape = posteriors(X, is_positive, self.posterior)[is_positive] ** self.strength
+        return scaled_to_mean(shape, self.frequency)
+
+
+@dataclass(frozen=True)
+class HardFirst:
+    """Positives that do not look like it are labelled first: e(x) = min(1, a sigmoid(-strength logit P(y = 1 | x))).
+
+    Parameters
+    ----------
+    frequency : float in (0, 1]
+        The mean of e over the positives, which decides a.
+    strength : float of at least 0, default=0.5
+        1 is proportional to P(y = 0 | x); 0 is completely at random.
+    posterior : callable, optional
+        As for `EasyFirst`.
+    """
+
+    frequency: float
+    strength: float = 0.5
+    posterior: Posterior | None = None
+
+    def __post_init__(self) -> None:
+        _check_frequency(self.frequency)
+        _check_strength(self.strength)
+
+    def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
+        """P(labelled | x) of each positive row of a table, in its order."""
+        shape = expit(-self.strength * logit(posteriors(X, is_positive, self.posterior)[is_positive]))
+        return scaled_to_mean(shape, self.frequency)
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """Positives with large values of one column are labelled first: e(x) = min(1, a u(x)^strength).
+
+    u(x) is the share of the positives whose value is as large as that of x or smaller, ties counting half.
+
+    Parameters
+    ----------
+    column : int
+        Its place in the table.
+    frequency : float in (0, 1]
+        The mean of e over the positives, which decides a.
+    strength : float of at least 0, default=1
+        1 is proportional to u; 0 is completely at random.
+    falling : bool, default=False
+        Small values first: u(x) counts the positives whose value is as small or larger.
+    """
+
+    column: int
+    frequency: float
+    strength: float = 1.0
+    falling: bool = False
+
+    def __post_init__(self) -> None:
+        _check_frequency(self.frequency)
+        _check_strength(self.strength)
+
+    def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
+        """P(labelled | x) of each positive row of a table, in its order."""
+        (values,) = _columns(X, is_positive, [self.column]).T
+        rank = rankdata(-values if self.falling else values) - 0.5
+        return scaled_to_mean((rank / len(values)) ** self.strength, self.frequency)
+
+
+@dataclass(frozen=True)
+class LogisticIn:
+    """Labels by a logistic curve in some columns: e(x) = sigmoid(b + sum over columns of coefficient * z(x)).
+
+    z is the column less its mean and divided by its standard deviation, both among the positives; 0 for a constant one.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        Their places in the table.
+    coefficients : sequence of float
+        One for each of them.
+    frequency : float in (0, 1)
+        The mean of e over the positives, which decides b.
+    """
+
+    columns: Sequence[int]
+    coefficients: Sequence[float]
+    frequency: float
+
+    def __post_init__(self) -> None:
+        _check_frequency(self.frequency)
+        if self.frequency == 1:
+            raise ValueError("frequency must be below 1 for a logistic curve, which never quite reaches it.")
+        if len(self.columns) != len(self.coefficients) or len(self.columns) == 0:
+            raise ValueError(
+                f"columns and coefficients must be as many, and at least one; got {len(self.columns)} and "
+                f"{len(self.coefficients)}."
+            )
+
+    def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
+        """P(labelled | x) of each positive row of a table, in its order."""
+        values = _columns(X, is_positive, self.columns)
+        spread = values.std(axis=0)
+        z = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1)
+        index = z @ np.asarray(self.coefficients, dtype=np.float64)
+        middle, width = logit(self.frequency), np.abs(index).max() + 1
+        return expit(brentq(lambda b: expit(b + index).mean() - self.frequency, middle - width, middle + width) + index)
+
+
+def posteriors(X: FloatArray, is_positive: np.ndarray, posterior: Posterior | None = None) -> FloatArray:
+    """P(y = 1 | x) of the rows of a table, by a function of theirs or a logistic regression on the true classes."""
+    if posterior is None:
+        fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(X, is_positive)
+        found = fitted.predict_proba(X)[:, 1]
+    else:
+        found = np.asarray(posterior(X), dtype=np.float64)
+    if found.shape != (len(X),) or not ((found >= 0) & (found <= 1)).all():
+        raise ValueError("posterior must answer with one probability, from 0 to 1, for each row that it is given.")
+    return np.clip(found, CLOSEST, 1 - CLOSEST)
+
+
+def scaled_to_mean(shape: FloatArray, frequency: float) -> FloatArray:
+    """min(1, a shape), with the a for which its mean is the frequency.
+
+    With the k largest cut off at 1, a is (n frequency - k) / (sum of the others); the smallest k that cuts off enough
+    is the one.
+    """
+    largest_first = np.sort(shape)[::-1]
+    rest = np.append(np.cumsum(largest_first[::-1])[::-1], 0.0)[:-1]
+    a = (len(shape) * frequency - np.arange(len(shape))) / rest
+    cut = int(np.argmax(a * largest_first <= 1 + 1e-12))
+    return np.minimum(1, a[cut] * shape)
+
+
+def _columns(X: FloatArray, is_positive: np.ndarray, columns: Sequence[Any]) -> FloatArray:
+    """Values of some columns at the positives."""
+    n_columns = X.shape[1]
+    for column in columns:
+        known = isinstance(column, Integral) and not isinstance(column, bool) and -n_columns <= int(column) < n_columns
+        if not known:
+            raise ValueError(
+                f"There is no column {column!r}: X has {n_columns} columns, numbered from 0 to {n_columns - 1}."
+            )
+    values = np.asarray(X[np.flatnonzero(is_positive)][:, [int(column) for column in columns]], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("A column that labels are given by has missing or infinite values among the positives.")
+    return values
+
+
+def _check_frequency(frequency: object) -> None:
+    if not (isinstance(frequency, Real) and 0 < float(frequency) <= 1):
+        raise ValueError(f"frequency is the share of the positives that are labelled, in (0, 1]; got {frequency!r}.")
+
+
+def _check_strength(strength: object) -> None:
+    if not (isinstance(strength, Real) and 0 <= float(strength) < np.inf):
+        raise ValueError(f"strength must be a number of at least 0; got {strength!r}.")

@@ -1,0 +1,315 @@
+"""Classifiers for labels that depend on features, against closed forms, slow definitions and labels at random."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unlabeled import (
+    PropensityEMClassifier,
+    PropensityWMMDClassifier,
+    TwoClusters,
+    WMMDClassifier,
+    evaluate,
+    load,
+    save,
+)
+from unlabeled.bias import ScarTest, choose_classifier
+from unlabeled.classifiers.propensity_em import _as_both
+from unlabeled.classifiers.propensity_wmmd import effective_number
+from unlabeled.datasets import ByColumn, LogisticIn, draw_pu
+from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.thresholds import place_threshold
+from unlabeled.scoring.cross_fitting import Pool
+
+
+@parametrize_with_checks(
+    [PropensityEMClassifier(tol=0.02, max_iter=20, scenario="single-sample"), PropensityWMMDClassifier(0.5, prior=0.4)]
+)
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+SCHEME = LogisticIn([1], [1.2], 0.3)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.RandomState(0)
+    truth = rng.uniform(size=4000) < 0.5
+    X = rng.normal(size=(4000, 2))
+    X[:, 0] += 3 * truth
+    return X, truth
+
+
+@pytest.fixture(scope="module")
+def data(table):
+    return draw_pu(*table, 0, 1600, 1000, 0.5, scenario="single-sample", propensity=SCHEME, random_state=0)
+
+
+def true_propensity(rows):
+    """The scheme's, for a column with mean 0 and standard deviation 1 among the positives."""
+    return expit(1.2 * rows[:, 1] - 1.08)
+
+
+def accuracy(model, data):
+    return balanced_accuracy_score(data.test_truth, model.predict(data.test) == 1)
+
+
+# --- expectation maximisation ---
+
+
+def test_class_and_propensity_are_found(data):
+    model = PropensityEMClassifier([1], scenario="single-sample").fit(data.X, data.y)
+    assert accuracy(model, data) > 0.91  # Bayes' rule has 0.933
+    assert model.prior_ == pytest.approx(0.5, abs=0.06)
+    found, exact = model.propensities(data.test), true_propensity(data.test)
+    assert np.abs(found - exact).mean() < 0.08
+    assert model.n_iter_ > 1
+    np.testing.assert_array_equal(model.predict(data.test) == 1, model.predict_proba(data.test)[:, 1] > 0.5)
+
+
+def log_likelihood(model, data):
+    chance = model.predict_proba(data.X)[:, 1] * model.propensities(data.X)
+    return np.where(data.y == 1, np.log(chance), np.log1p(-chance)).sum()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_no_round_lowers_the_likelihood(data):
+    """With classifiers that maximise it: a logistic regression without a penalty."""
+    exact = LogisticRegression(C=np.inf, max_iter=1000, tol=1e-8)
+    values = [
+        log_likelihood(
+            PropensityEMClassifier([1], classifier=exact, propensity=exact, max_iter=n, scenario="single-sample").fit(
+                data.X, data.y
+            ),
+            data,
+        )
+        for n in (1, 2, 4, 8)
+    ]
+    assert np.all(np.diff(values) > -1e-6)
+
+
+def test_each_row_counts_as_both_classes(rng):
+    pool = Pool(rng.normal(size=(5, 2)), np.array([True, False, False, False, False]), np.full(5, 2.0), np.arange(5))
+    both = _as_both(pool, np.array([1.0, 0.25, 0.0, 0.5, 0.75]))
+    assert both.weights.sum() == pytest.approx(10)
+    assert both.weights[both.labelled].sum() == pytest.approx(5)
+    assert len(both) == 8  # no weight, no row
+
+
+def test_a_case_control_table_speaks_of_its_unlabeled_rows(table):
+    X, truth = table
+    rng = np.random.RandomState(1)
+    positives = rng.permutation(np.flatnonzero(truth))[:1000]
+    added = positives[rng.uniform(size=1000) < true_propensity(X[positives])]
+    rest = np.setdiff1d(np.arange(len(X)), positives)
+    negatives = rest[~truth[rest]]
+    unlabeled = np.r_[rest[truth[rest]], negatives[:800]]
+    model = PropensityEMClassifier([1]).fit(X[np.r_[added, unlabeled]], np.repeat([1, 0], [len(added), len(unlabeled)]))
+    share = truth[unlabeled].mean()
+    assert model.prior_ == pytest.approx(share, abs=0.06)
+    assert model.predict_proba(X[unlabeled])[:, 1].mean() == pytest.approx(model.prior_, abs=0.02)
+
+
+def test_any_two_classifiers_and_names_of_columns(data):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(data.X, schema=["size", "place"])
+    model = PropensityEMClassifier(
+        ["place"], classifier=GaussianNB(), scenario="single-sample", tol=1e-3, max_iter=500
+    ).fit(frame, data.y)
+    assert list(model.columns_) == [1]
+    assert balanced_accuracy_score(data.test_truth, model.predict(pl.DataFrame(data.test, schema=frame.columns))) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["age"]}, "There is no column 'age' for the propensity: X has 2 columns"),
+        ({"columns": [2]}, "There is no column 2"),
+        ({"columns": []}, "columns is empty"),
+        ({"max_iter": 0}, "whole number above 0; got 0"),
+        ({"tol": 0}, "above 0; got 0"),
+    ],
+)
+def test_errors_of_the_em(options, message, data):
+    with pytest.raises(ValueError, match=message):
+        PropensityEMClassifier(**options).fit(data.X, data.y)
+
+
+def test_too_few_rounds_are_told(data):
+    with pytest.warns(ConvergenceWarning, match="after 2 rounds"):
+        PropensityEMClassifier(max_iter=2).fit(data.X, data.y)
+
+
+# --- weighted kernel means ---
+
+
+@pytest.mark.parametrize("scenario", ["single-sample", "case-control"])
+def test_the_score_is_a_ratio_of_weighted_means(scenario, rng):
+    positive, unlabeled, new = rng.normal(1, 1, (12, 2)), rng.normal(0, 1, (30, 2)), rng.normal(size=(7, 2))
+    X, y = np.vstack([positive, unlabeled]), np.repeat([1, 0], [12, 30])
+    e = rng.uniform(0.2, 0.9, 12)
+    model = PropensityWMMDClassifier(lambda _: e, prior=0.5, gamma=0.3, scenario=scenario).fit(X, y)
+    population = X if scenario == "single-sample" else unlabeled
+    center, scale = population.mean(axis=0), population.std(axis=0)
+
+    def kernel(a, b):
+        return np.exp(-0.3 * (((a[:, None] - b) / scale) ** 2).sum(axis=-1))
+
+    def score(rows, weights, others):
+        return np.log(kernel(rows, positive) @ weights / weights.sum()) - np.log(kernel(rows, others).mean(axis=1))
+
+    assert center.shape == (2,)
+    np.testing.assert_allclose(model.score_samples(new), score(new, 1 / e, population), rtol=1e-6)
+    # Without a row, by definition.
+    honest = model.honest_scores_
+    for place in range(12):
+        weights = np.where(np.arange(12) == place, 0, 1 / e)
+        others = np.delete(X, place, axis=0) if scenario == "single-sample" else unlabeled
+        np.testing.assert_allclose(honest.positive[place], score(positive[[place]], weights, others)[0], rtol=1e-6)
+    first = 12 if scenario == "single-sample" else 0
+    np.testing.assert_allclose(
+        honest.unlabeled[first], score(unlabeled[:1], 1 / e, np.delete(population, first, axis=0))[0], rtol=1e-6
+    )
+    assert honest.n_positive == pytest.approx((1 / e).sum() ** 2 / (1 / e**2).sum())
+    assert model.n_effective_ == pytest.approx(honest.n_positive)
+
+
+def test_labels_at_random_are_the_plain_ratio(data):
+    plain = WMMDClassifier(0.5, scale="standard", smoothing=0, scenario="single-sample").fit(data.X, data.y)
+    same = PropensityWMMDClassifier(0.7, prior=0.5, gamma=plain.gamma_, scenario="single-sample").fit(data.X, data.y)
+    np.testing.assert_allclose(same.score_samples(data.test), plain.score_samples(data.test), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(same.honest_scores_.positive, plain.honest_scores_.positive, rtol=1e-5, atol=1e-6)
+    assert same.n_effective_ == pytest.approx((data.y == 1).sum())
+
+
+def test_weights_mend_what_bias_spoils(data):
+    plain, known = (
+        PropensityWMMDClassifier(e, scenario="single-sample").fit(data.X, data.y) for e in (0.5, true_propensity)
+    )
+    assert known.prior_ > plain.prior_ + 0.05
+    assert known.prior_ == pytest.approx(0.5, abs=0.1)
+    areas = [roc_auc_score(data.test_truth, model.decision_function(data.test)) for model in (plain, known)]
+    assert areas[1] > areas[0]
+    assert known.n_effective_ < (data.y == 1).sum() / 2
+    estimated = PropensityWMMDClassifier(PropensityEMClassifier([1]), scenario="single-sample").fit(data.X, data.y)
+    assert estimated.prior_ == pytest.approx(0.5, abs=0.12)
+    assert accuracy(estimated, data) > accuracy(plain, data)
+
+
+def test_recall_to_expect_is_that_of_all_positives(data):
+    model = PropensityWMMDClassifier(true_propensity, prior=0.5, scenario="single-sample").fit(data.X, data.y)
+    recall = np.mean(model.predict(data.test[data.test_truth]) == 1)
+    found = evaluate(model, data.X, data.y).recall
+    assert found.low <= recall <= found.high
+
+
+def test_small_propensities_are_clipped_and_told(data):
+    with pytest.warns(UserWarning, match="outweigh all others"):
+        model = PropensityWMMDClassifier(lambda rows: np.where(rows[:, 1] > 1, 1, 1e-4), scenario="single-sample").fit(
+            data.X, data.y
+        )
+    assert model.propensities_.min() == 0.02
+
+
+@pytest.mark.parametrize(
+    ("propensity", "message"),
+    [
+        (0.0, r"a probability in \(0, 1\]"),
+        (1.2, r"in \(0, 1\].*1\.2"),
+        (lambda rows: rows, "one a row"),
+        (lambda rows: np.full(len(rows), np.nan), r"in \(0, 1\]"),
+        ("auto", "a number, a function of rows, or a PropensityEMClassifier"),
+    ],
+)
+def test_errors_of_the_weights(propensity, message, data):
+    with pytest.raises(ValueError, match=message):
+        PropensityWMMDClassifier(propensity).fit(data.X, data.y)
+
+
+def test_a_thinned_out_sample_scores_alike(data):
+    whole, some = (
+        PropensityWMMDClassifier(
+            true_propensity, prior=0.5, max_evaluations=n, random_state=0, scenario="single-sample"
+        )
+        for n in (None, 300)
+    )
+    np.testing.assert_allclose(whole.fit(data.X, data.y).threshold_, some.fit(data.X, data.y).threshold_, atol=0.4)
+    assert len(some.honest_scores_.unlabeled) == 300
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=20))
+def test_effective_numbers_lie_between_1_and_all(weights):
+    found = effective_number(np.array(weights), np.ones(len(weights)))
+    assert 1 - 1e-9 <= found <= len(weights) + 1e-9
+
+
+def test_both_can_be_saved(data, tmp_path):
+    for model in (
+        PropensityEMClassifier([1], scenario="single-sample", tol=1e-2),
+        PropensityWMMDClassifier(0.5, prior=0.5, scenario="single-sample", threshold=TwoClusters()),
+    ):
+        save(model.fit(data.X, data.y), tmp_path / "model")
+        again = load(tmp_path / "model")
+        np.testing.assert_array_equal(again.decision_function(data.test), model.decision_function(data.test))
+        (tmp_path / "model").unlink()
+
+
+# --- a threshold that asks no prior ---
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=2, max_size=20))
+def test_two_clusters_by_definition(pairs):
+    """The cut with the largest variance between both sides, tried one by one."""
+    values, counts = np.array(pairs, dtype=float).T
+    scores = HonestScores(np.array([0.0, 1.0]), values, np.ones(2), counts)
+    threshold = place_threshold(TwoClusters(), scores, 0.5, calibrate(scores, 0.5))
+
+    def apart(cut):
+        above = values > cut
+        if above.all() or not above.any():
+            return -1.0
+        means = [np.average(values[side], weights=counts[side]) for side in (above, ~above)]
+        return counts[above].sum() * counts[~above].sum() * (means[0] - means[1]) ** 2
+
+    assert apart(threshold) == pytest.approx(max(map(apart, values)))
+
+
+def test_two_clusters_ask_neither_prior_nor_scale(data):
+    cuts = []
+    for prior, slope in ((0.3, 1.0), (0.6, 1.0), (0.6, 5.0)):
+        model = WMMDClassifier(prior, threshold=TwoClusters(), scenario="single-sample", smoothing=0, gamma=0.5)
+        scores = model.fit(data.X, data.y).honest_scores_.mapped(slope, 0.0)
+        cuts.append(place_threshold(TwoClusters(), scores, prior, model.calibration_) / slope)
+    np.testing.assert_allclose(cuts, cuts[0], rtol=1e-9)
+
+
+# --- what to use when ---
+
+
+def test_what_is_known_decides_and_then_the_test(table):
+    at_random = draw_pu(*table, 0, 600, 1, 0.5, scenario="single-sample", propensity=0.3, random_state=0)
+    biased = draw_pu(*table, 0, 600, 1, 0.5, scenario="single-sample", propensity=ByColumn(1, 0.4, 6.0), random_state=0)
+    options = {"scenario": "single-sample", "n_simulated": 499}
+    silent = ScarTest(0.5, **options).fit(at_random.X, at_random.y)
+    loud = ScarTest(0.5, **options).fit(biased.X, biased.y)
+    assert choose_classifier(loud, propensity=0.3).estimator.propensity == 0.3
+    assert choose_classifier(silent, columns=[1]).estimator.columns == [1]
+    default = choose_classifier(silent)
+    assert (default.estimator.threshold, default.estimator.prior) == ("calibrated", 0.5)
+    assert "labels at random" in default.reason
+    assert choose_classifier(loud).estimator.threshold == "prevalence"
+    loud.prior = None
+    ranking = choose_classifier(loud)
+    assert ranking.estimator.threshold == TwoClusters()
+    assert ranking.estimator.scenario == "single-sample"
+    assert "two clusters" in ranking.reason
