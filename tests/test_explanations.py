@@ -75,7 +75,7 @@ def test_parts_add_up_to_the_score():
     model = PUClassifier(0.4, estimator=LogisticRegression()).fit(pd.DataFrame(data.X, columns=["a", "b"]), data.y)
     row = pd.DataFrame(data.X[5:6], columns=["a", "b"])
     found = explain(model, row)
-    assert [reasons.by for reasons in found.reasons] == ["distances", "learned score"]
+    assert [reasons.by for reasons in found.reasons] == ["distances", "fitted ratio", "learned score"]
     assert sum(reasons.adds for reasons in found.reasons) == pytest.approx(found.score)
     assert found.score == pytest.approx(model.score_samples(row)[0])
     assert found.threshold == model.threshold_

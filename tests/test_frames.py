@@ -223,6 +223,8 @@ def test_importances_and_explanations_are_of_columns(in_pandas, in_polars, y, tm
                 parts = reasons.made_of
                 assert parts.by_feature.shape == (7,)
                 assert parts.by_feature.sum() + parts.crowding == pytest.approx(parts.score, abs=1e-5)
+            elif reasons.by == "fitted ratio":
+                assert reasons.made_of.by_feature.shape == (7,)
             else:
                 assert reasons.made_of.importances.shape == (7,)
                 assert reasons.made_of.importances.sum() == pytest.approx(1)

@@ -135,6 +135,8 @@ def test_explained(text, tables):
     for reasons in found.reasons:
         if reasons.by == "learned score":
             assert reasons.made_of.importances.shape == (tables[0].shape[1],)
+        elif reasons.by == "fitted ratio":
+            assert reasons.made_of.by_feature.shape == model.parts_["least-squares"].column_means_.shape
         else:
             parts = reasons.made_of
             assert parts.by_feature.sum() + parts.crowding == pytest.approx(parts.score, abs=1e-5)

@@ -42,7 +42,7 @@ def least_squares_reasons(classifier: LeastSquaresPUClassifier, row: FloatArray)
     return LeastSquaresReasons(
         float(score),
         float(classifier.ratio_.at(row)[0]),
-        classifier.form_.by_feature(score - np.array(without)),
+        classifier.by_column(classifier.form_.by_feature(score - np.array(without))),
         nearest_in_score(float(score), honest.positive, honest.positive_rows),
         nearest_in_score(float(score), honest.unlabeled, honest.unlabeled_rows),
     )
