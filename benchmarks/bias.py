@@ -10,8 +10,9 @@ true classes of the whole table, and positives are labelled with a chance of
     slightly    sigmoid(-0.5 p(x) - 1.5)              a little less often where p is large
     hard first  0.5 sigmoid(-0.5 logit p(x))
 
-Of the larger class of each real table (positives are many, so that about 20 labels or more are expected). Balanced
-accuracy, F1 and AUC on the quarter. Rows of results go to a file, and a run that was stopped goes on where it was.
+In most real tables the larger class is positive, so that about 20 labels or more are expected. Balanced accuracy, F1 and
+AUC on the quarter, of the tables for which all schemes are done. Rows of results go to a file, and a run that was
+stopped goes on where it was.
 
 The tables of the LIBSVM collection are read from UNLABELED_DATA_HOME, or downloaded.
 """
@@ -167,11 +168,12 @@ def tell(results: ResultsFile) -> None:
         for method, values in row["metrics"].items():
             for measure, value in values.items():
                 found[measure, method, f"{name}|{scheme}"].append(value)
-    names = list(dict.fromkeys(name for name, _ in counts))
+    everything = (*SCHEMES, "all labels")
+    names = [name for name in TABLES if all((name, scheme) in counts for scheme in everything)]
     print("draws:", {name: len(counts[name, "at random"]) for name in names})
     for scheme in SCHEMES:
-        labels = {n: round(np.mean([row["n_labels"] for row in counts[n, scheme]]), 1) for n in names}
-        rejected = {n: round(np.mean([row["p_value"] <= 0.05 for row in counts[n, scheme]]), 2) for n in names}
+        labels = {n: round(float(np.mean([row["n_labels"] for row in counts[n, scheme]])), 1) for n in names}
+        rejected = {n: round(float(np.mean([row["p_value"] <= 0.05 for row in counts[n, scheme]])), 2) for n in names}
         print(f"{scheme}: labels {labels}; rejected by ScarTest at the true prior {rejected}")
     for measure in ("balanced accuracy", "F1", "AUC"):
         _tell_measure(measure, found, names)

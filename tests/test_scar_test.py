@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from scipy.stats import nbinom
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled.bias import ScarTest
 from unlabeled.bias.columns import column_differences
@@ -20,6 +21,12 @@ from unlabeled.samples import Sample
 
 def scores(positive, unlabeled):
     return HonestScores(positive, unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)))
+
+
+@parametrize_with_checks([ScarTest(n_simulated=99)])
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+def test_estimator_checks(estimator, check):
+    check(estimator)
 
 
 @given(st.lists(st.integers(0, 6), min_size=4, max_size=30), st.lists(st.integers(0, 6), min_size=4, max_size=60))

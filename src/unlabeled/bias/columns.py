@@ -13,6 +13,8 @@ from scipy.stats import norm
 from unlabeled.arrays import FloatArray
 from unlabeled.samples import Sample
 
+COLUMNS_AT_ONCE = 256
+
 
 @dataclass(frozen=True)
 class ColumnDifference:
@@ -63,6 +65,12 @@ def _moments(rows: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         mass = weights / weights.sum()
         mean = np.asarray(mass @ rows)
         return mean, np.maximum(np.asarray(mass @ rows.power(2)) - mean**2, 0)
+    starts = range(0, rows.shape[1], COLUMNS_AT_ONCE)  # a wide table should not be in memory several times over
+    blocks = [_dense_moments(rows[:, start : start + COLUMNS_AT_ONCE], weights) for start in starts]
+    return np.concatenate([mean for mean, _ in blocks]), np.concatenate([variance for _, variance in blocks])
+
+
+def _dense_moments(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     present = ~np.isnan(rows)
     mass = present * weights[:, None]
     mass = mass / np.maximum(mass.sum(axis=0), np.finfo(np.float64).tiny)

@@ -53,7 +53,7 @@ class ScarTest(PUInput, BaseEstimator):
     joint: labels were given completely at random, *and* the population holds at least a share ``prior`` of positives,
     or the unlabeled rows at least ``at_least`` of them. A small p-value says that one of the two is wrong. A large one
     proves nothing: what is tested is that no region has more labelled positives than its unlabeled rows allow, and
-    much bias, that for hard cases above all, leaves no such region.
+    much bias leaves no such region.
 
     Give a prior that you know from elsewhere. One that was estimated from the same table agrees with labels at random
     by construction, and testing it says nothing: compare it with `largest_prior`. An error in the prior matters more
@@ -106,8 +106,7 @@ class ScarTest(PUInput, BaseEstimator):
     Each half of the table is scored by the other half, and each gives a p-value that is exact for its scores
     (`unlabeled.bias.top_counts` says why); the smaller is doubled. Scores for which each row is left out in turn
     know nothing of their own row, but as a whole they know the labelled rows, and lean to whatever these have in common
-    by chance: with them up to 10 % of such tables were rejected at the 5 % level.
-    ``benchmarks/bias_size.py`` counts how often the test rejects, with labels at random and without.
+    by chance. ``benchmarks/bias_size.py`` counts how often the test rejects, with labels at random and without.
 
     Examples
     --------
