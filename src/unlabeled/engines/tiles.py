@@ -33,10 +33,13 @@ from unlabeled.engines.vectors import (
 
 #: A block of points has at most this many bytes, to stay in the cache while all queries pass, and this many points.
 BLOCK_BYTES, BLOCK_WIDTH = 2**18, 512
-#: Where rows are longer than a slice, a tile has this many groups of queries, and its block twice the bytes.
-LONG_ROWS_GROUPS = 8
+#: From so many features on a tile has several groups of queries, so that panels stay near while these pass; where rows
+#: are longer than a slice, more of them, and its block twice the bytes.
+MANY_FEATURES, MANY_FEATURES_GROUPS, LONG_ROWS_GROUPS = 100, 4, 8
 #: Stands for minus infinity in a tile: padding and own pairs. Whatever is below `UNREAL` is one of them.
 NEVER, UNREAL = -1e30, -1e29
+#: Bytes of a line of the cache.
+CACHE_LINE = 64
 #: Numbers that several steps are taken with while they are in the cache.
 _IN_CACHE = 32_768
 
@@ -57,7 +60,8 @@ class TileShape:
     @classmethod
     def of(cls, n_features: int, n_points: int, dtype: Any) -> TileShape:
         """As wide as fits the cache, no wider than there are points, and a multiple of the longest vectors."""
-        n_groups, n_bytes = (LONG_ROWS_GROUPS, 2 * BLOCK_BYTES) if n_features > SLICE else (1, BLOCK_BYTES)
+        n_groups = 1 if n_features < MANY_FEATURES else MANY_FEATURES_GROUPS
+        n_groups, n_bytes = (LONG_ROWS_GROUPS, 2 * BLOCK_BYTES) if n_features > SLICE else (n_groups, BLOCK_BYTES)
         widest = min(BLOCK_WIDTH, n_bytes // (n_features * np.dtype(dtype).itemsize), n_points)
         longest = lanes(np.float32)
         return cls(n_features, n_groups, max(1, -(-widest // longest)) * longest, lanes(dtype))
@@ -104,7 +108,7 @@ def pack_queries(
     """Blocks (n_blocks, *shape.queries) of 2 scale * (z - centre), and the squared norms of half of what was stored."""
     rows, sq_norms = _centred(queries, centre, 2 * scale, shape.height, dtype)
     groups = rows.reshape(-1, shape.n_groups, ROWS, shape.n_features)
-    return np.ascontiguousarray(groups.transpose(0, 1, 3, 2)), sq_norms / 4
+    return _aligned(groups.transpose(0, 1, 3, 2)), sq_norms / 4
 
 
 def pack_points(
@@ -115,7 +119,16 @@ def pack_points(
     panels = rows.reshape(-1, shape.width // shape.lanes, shape.lanes, shape.n_features)
     offsets: np.ndarray = (-sq_norms).astype(dtype)
     offsets[len(points) :] = NEVER
-    return np.ascontiguousarray(panels.transpose(0, 1, 3, 2)), offsets.reshape(-1, shape.width)
+    return _aligned(panels.transpose(0, 1, 3, 2)), offsets.reshape(-1, shape.width)
+
+
+def _aligned(array: np.ndarray) -> np.ndarray:
+    """A contiguous copy that begins where a line of the cache does: vectors that cross lines are slow to load."""
+    room = np.empty(array.nbytes + CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def sq_norms(rows: FloatArray, centre: FloatArray) -> FloatArray:
@@ -232,7 +245,7 @@ def shifted_rbf_tiles(
                 _add_powers(row, weights[p], ladders, steps, last, terms, sums[:, :, query])
 
 
-@compiled()
+@compiled(forceinline=True)  # a call with as many arrays takes as long as 200 pairs
 def _add_powers(exponents: Any, weights: Any, ladders: Any, steps: Any, last: float, terms: Any, sums: Any) -> None:
     """Add the sums of a row of exponents, ladder by ladder up to the last step that matters."""
     first = 0
