@@ -10,8 +10,8 @@ true classes of the whole table, and positives are labelled with a chance of
     slightly    sigmoid(-0.5 p(x) - 1.5)              a little less often where p is large
     hard first  0.5 sigmoid(-0.5 logit p(x))
 
-In most real tables the larger class is positive, so that about 20 labels or more are expected. Balanced accuracy, F1 and
-AUC on the quarter, of the tables for which all schemes are done. Rows of results go to a file, and a run that was
+In most real tables the larger class is positive, so that about 20 labels or more are expected. Balanced accuracy, F1
+and AUC on the quarter, of the tables for which all schemes are done. Rows of results go to a file, and a run that was
 stopped goes on where it was.
 
 The tables of the LIBSVM collection are read from UNLABELED_DATA_HOME, or downloaded.
