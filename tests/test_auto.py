@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from unlabeled import explain, load, save
 from unlabeled.classifiers import pu
 from unlabeled.classifiers.pu import PARTS, PUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
@@ -294,6 +295,40 @@ def test_further_parts(data):
     assert clone(model).get_params()["parts"].keys() == parts.keys()
 
 
+@pytest.mark.parametrize("seed", [0, None, np.random.RandomState(1)])
+def test_all_parts_score_the_same_rows(data, seed):
+    """Beyond max_evaluations too; a part of one's own takes seed and rows from here."""
+    parts = {"inverse": WMMDClassifier(kernel="inverse"), "score": "drop"}
+    model = PUClassifier(0.5, parts=parts, max_evaluations=60, random_state=seed).fit(data.X, data.y)
+    assert model.comparison_.names == ("wmmd", "least-squares", "inverse")
+    assert len(model.honest_scores_.positive) == len(model.honest_scores_.unlabeled) == 60
+
+
+def test_a_part_of_ones_own_is_no_smoothed_ratio_under_the_papers_threshold(data):
+    parts = {"inverse": WMMDClassifier(kernel="inverse")} | dict.fromkeys(PARTS, "drop")
+    model = PUClassifier(0.5, parts=parts, threshold="bayes").fit(data.X, data.y)
+    assert model.parts_["inverse"].rounds_ == ()
+
+
+def test_parts_are_saved_and_explained_by_their_names(data, tmp_path):
+    parts = {"line": LogisticRegression(), "score": "drop"}
+    model = PUClassifier(0.5, parts=parts).fit(data.X[:200], data.y[:200])
+    save(model, tmp_path / "model")
+    np.testing.assert_allclose(
+        load(tmp_path / "model").score_samples(data.test), model.score_samples(data.test), atol=1e-6
+    )
+    names = {"wmmd": "distances", "least-squares": "fitted ratio", "line": "line"}
+    assert [reasons.by for reasons in explain(model, data.X[3]).reasons] == [names[name] for name in model.parts_]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_mixtures_are_judged_in_the_units_they_are_used_in(data, scenario):
+    model = PUClassifier(0.5, estimator=LogisticRegression(), scenario=scenario).fit(data.X[:250], data.y[:250])
+    in_spreads = np.array([model.weights_[name] * part.honest_scores_.spread for name, part in model.parts_.items()])
+    shares = model.comparison_.in_use()
+    np.testing.assert_allclose(in_spreads / in_spreads.sum(), list(shares.values()))
+
+
 def test_parts_can_be_replaced_and_dropped(data):
     parts = {"score": ScoreWMMDClassifier(LogisticRegression(), n_folds=2), "wmmd": "drop"}
     model = PUClassifier(0.5, parts=parts).fit(data.X, data.y)
@@ -308,6 +343,7 @@ def test_parts_can_be_replaced_and_dropped(data):
     [
         (["wmmd"], "parts must be a dict"),
         ({"mine": 3}, "must be a classifier, or 'drop'; got 3"),
+        ({"mine": LogisticRegression}, "must be a classifier, or 'drop'"),
         ({"other": "drop"}, "cannot be dropped: there are only"),
         (dict.fromkeys(PARTS, "drop"), "keep one of them"),
         ({"mine": StandardScaler()}, "neither predict_proba nor decision_function"),

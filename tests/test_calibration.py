@@ -105,6 +105,14 @@ def test_the_curve_and_its_prior_are_found(rng, prior):
     np.testing.assert_allclose(probability(population, samples, prior), truth(population), atol=0.05)
 
 
+@pytest.mark.parametrize("prior", [0.005, 0.02, 0.05, 0.1])
+def test_the_prior_of_a_rare_class_is_found(rng, prior):
+    """On no grid of priors: the estimate is as near as the data are many."""
+    is_positive = rng.uniform(size=20_000) < prior
+    population = rng.normal(4.0 * is_positive, 1)
+    assert expected_prior(scored(rng.normal(4, 1, 1000), population)) == pytest.approx(prior, rel=0.25)
+
+
 def test_with_two_positives_the_prior_stays_off_the_ends():
     assert 0.2 < expected_prior(scored(np.array([0.9, 0.95]), np.linspace(0, 1, 50))) < 0.8
 

@@ -280,7 +280,7 @@ def hash_of_rows(rows: FloatArray) -> np.ndarray:
     multipliers = 2 * numbers.astype(np.uint64) + np.uint64(1)
     hashes = np.empty(len(rows), dtype=np.uint64)
     for block in row_blocks(rows):
-        values = rows[block] + np.float64(0)  # -0.0 becomes 0.0
+        values = rows[block].astype(np.float64) + 0.0  # -0.0 becomes 0.0
         if has_missing(values):
             values[np.isnan(values)] = np.nan
         bits = values.view(np.uint64)

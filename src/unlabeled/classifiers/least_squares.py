@@ -87,7 +87,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The value that marks unlabeled rows, and the larger one, that marks positives.
+        The value that marks unlabeled rows, and the one that marks positives.
     ratio_ : MeanRatio
         The ratio as a function of rows: a constant and kernels at the landmarks.
     kernels_ : list of dict
@@ -97,7 +97,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     form_ : Completion or Reduction
         What makes rows complete and dense: how missing values are filled in, or what sparse rows are reduced to.
     column_means_ : array of shape (n_columns,)
-        Means over the population of what ``form_`` makes of rows.
+        Of what ``form_`` makes of rows: means of the features over those rows of the population that have them, and 0
+        for columns that tell of missing values.
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
@@ -176,11 +177,11 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
-        n_rows, n_features = len(pu.positive) + len(pu.unlabeled), pu.positive.rows.shape[1]
-        shape = {"n_queries": n_rows, "n_points": min(n_rows, self.max_landmarks), "n_features": n_features}
+        scalings, fitted = self._complete(pu)
+        n_rows, n_columns = len(fitted.positive) + len(fitted.unlabeled), fitted.positive.rows.shape[1]
+        shape = {"n_queries": n_rows, "n_points": min(n_rows, self.max_landmarks), "n_features": n_columns}
         choice = choose_for_matrices(self.engine, **shape)
         self.engine_, self.engine_reason_ = choice.name, choice.reason
-        scalings, fitted = self._complete(pu)
         # Small matrices gain nothing from threads, and on a busy machine these wait for each other most of the time.
         with threadpool_limits(1 if len(fitted.unlabeled) <= FEW_ROWS else None, user_api="blas"):
             with stage("landmarks"):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray
 from unlabeled.classifiers.least_squares import LeastSquaresPUClassifier
@@ -43,9 +45,9 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         `ScoreWMMDClassifier`.
     parts : dict, optional
         Further scores to weigh, by name: classifiers of this library that keep ``honest_scores_``, or any other
-        classifier with scores, of which a `ScoreWMMDClassifier` is made. They are cloned, and take prior and scenario
-        from here. Under the names "wmmd", "least-squares" and "score" they replace what has this name; "drop" leaves it
-        out.
+        classifier with scores, of which a `ScoreWMMDClassifier` is made. They are cloned, and parameters that both have
+        (prior, scenario, engine, the rows that are scored) are those from here. Under the names "wmmd", "least-squares"
+        and "score" they replace what has this name; "drop" leaves it out.
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
         What the score must exceed, see `WMMDClassifier`. "bayes" speaks of a single ratio, so with it the best of
         the scores is used alone.
@@ -114,7 +116,9 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     _takes_missing = True
     _takes_sparse = True
     _takes_tensors = True
-    verbose: bool = False  # what models that were saved before have
+    # What models that were saved before have.
+    verbose: bool = False
+    parts: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -191,6 +195,11 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             raise ValueError(f"All of {list(PARTS)} were dropped; keep one of them, or give another in parts.")
         return kept
 
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _fitted_parts(self, described: dict[str, Part], pu: PUSample, prior: ResolvedPrior | None) -> dict[str, Any]:
         shared: dict[str, Any] = {
             "prior": self.prior,
@@ -198,7 +207,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             "scenario": pu.scenario,
             "engine": self.engine,
             "max_evaluations": self.max_evaluations,
-            "random_state": self.random_state,
+            "random_state": self._seed(),  # the same rows are scored by all
             "n_jobs": self.n_jobs,
             "pos_label": self.pos_label,
         }
@@ -206,8 +215,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         for name, part in described.items():
             classifier = part.make(self)
             known = classifier.get_params(deep=False)
-            taken = part.takes or shared
-            classifier.set_params(**{key: value for key, value in shared.items() if key in known and key in taken})
+            classifier.set_params(**{key: value for key, value in shared.items() if key in known})
             fitted[name] = classifier.fit_sample(pu, prior=prior)
             classifier._speak_as(self)
         return fitted
@@ -218,12 +226,11 @@ class Part:
     """A score that `PUClassifier` weighs: what it goes by, in words, and how its classifier is made.
 
     The classifier has `fit_sample`, `honest_scores_` and `score_rows`. It is given those parameters of the
-    `PUClassifier` that it has too, or of these the ones in ``takes``.
+    `PUClassifier` that it has too.
     """
 
     words: str
     make: Callable[[PUClassifier], Any]
-    takes: tuple[str, ...] | None = None
 
 
 #: The scores that are weighed.
@@ -235,15 +242,13 @@ PARTS: dict[str, Part] = {
 
 
 def _given(name: str, classifier: Any) -> Part:
-    """A part of the user's own, which keeps what the user chose."""
-    if not hasattr(classifier, "get_params"):
+    """A part of the user's own."""
+    if not hasattr(classifier, "get_params") or isinstance(classifier, type):
         raise ValueError(f"parts[{name!r}] must be a classifier, or 'drop'; got {classifier!r}.")
-    takes: tuple[str, ...] = ("prior", "scenario", "pos_label")
     if isinstance(classifier, ScoreDecisions):
-        return Part(f"{name!r}", lambda _: clone(classifier), takes)
+        return Part(f"{name!r}", lambda _: clone(classifier))
     check_can_score(classifier)
-    takes = (*takes, "engine", "n_jobs")
-    return Part(f"{name!r}", lambda model: ScoreWMMDClassifier(clone(classifier), n_folds=model.n_folds), takes)
+    return Part(f"{name!r}", lambda model: ScoreWMMDClassifier(clone(classifier), n_folds=model.n_folds))
 
 
 def _is_drop(part: object) -> bool:

@@ -172,6 +172,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
         """Each row by one of the folds' classifiers in turn: a mean over all varies less than out-of-fold scores do."""
+        rows = on_host(rows)
         rows = rows if self.steps_ is None else self.steps_.apply(rows)
         scores = np.empty(rows.shape[0])
         for fold, model in enumerate(self.estimators_):

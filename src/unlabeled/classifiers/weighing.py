@@ -36,9 +36,10 @@ class Comparison:
     @classmethod
     def of(cls, names: tuple[str, ...], scores: HonestScores) -> Comparison:
         """Compare several honest scores of the same rows."""
-        # Where positives belong to the population, they would be compared with themselves.
-        scores, grid = scores.against_unlabeled(), mixtures(len(names))
+        grid = mixtures(len(names))
         in_units = grid / [one.spread for one in scores.each()]
+        # Where positives belong to the population, they would be compared with themselves.
+        scores = scores.against_unlabeled()
         found = np.array([IsotonicRatio.fit(scores.weighted_sum(weights)).log_likelihood() for weights in in_units])
         alone = [int(np.flatnonzero(grid[:, place] == 1)[0]) for place in range(len(names))]
         return cls(names, found[alone], softmax(2 * scores.n_positive * found) @ grid)

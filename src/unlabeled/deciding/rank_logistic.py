@@ -21,9 +21,12 @@ from unlabeled.deciding.scores import HonestScores
 SLOPES: FloatArray = np.geomspace(0.5, 20, 12)
 #: Before any data are seen a slope is held to be about 3, up to a factor of e.
 _LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
-_PRIORS: FloatArray = np.linspace(0.01, 0.99, 50)
-#: Stands for the standard normal distribution.
-_NORMAL: FloatArray = ndtri((np.arange(400) + 0.5) / 400)
+#: From rare to common, finest at the ends; and how much of all priors each stands for, before any data are seen.
+_PRIORS: FloatArray = expit(np.linspace(-6, 6, 121))
+_LOG_PRIOR_OF_PRIORS: FloatArray = np.log(np.gradient(_PRIORS))
+#: Stands for the standard normal distribution, its tails included.
+_NORMAL: FloatArray = np.linspace(-5, 5, 201)
+_NORMAL_MASS: FloatArray = np.exp(-(_NORMAL**2) / 2) / np.exp(-(_NORMAL**2) / 2).sum()
 #: Ranks at which the logs of all curves are known; those of other ranks lie between.
 _NODES: FloatArray = np.linspace(-4, 4, 161)
 #: No labelled row is held to be less probable than that, whatever its score.
@@ -50,8 +53,8 @@ def probability(scores: FloatArray, honest: HonestScores, prior: float) -> Float
 
 def expected_prior(honest: HonestScores) -> float:
     """Mean of all priors weighted by their likelihood, each at its best slope; with few data it stays off 0 and 1."""
-    log_likelihoods = _log_likelihoods_of_table(honest).max(axis=0)
-    weights = np.exp(log_likelihoods - log_likelihoods.max())
+    log_weights = _log_likelihoods_of_table(honest).max(axis=0) + _LOG_PRIOR_OF_PRIORS
+    weights = np.exp(log_weights - log_weights.max())
     return float(weights @ _PRIORS / weights.sum())
 
 
@@ -95,8 +98,8 @@ def _intercepts(priors: FloatArray) -> FloatArray:
     lines = np.outer(SLOPES, _NORMAL)[:, None]  # (n_slopes, 1, n_nodes)
     low = np.full((len(SLOPES), len(priors)), -200.0)
     high = -low
-    for _ in range(50):
+    for _ in range(40):
         middle = (low + high) / 2
-        too_large = expit(middle[..., None] + lines).mean(axis=-1) > priors
+        too_large = expit(middle[..., None] + lines) @ _NORMAL_MASS > priors
         low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
     return (low + high) / 2

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray, on_host
 from unlabeled.classifiers import LeastSquaresPUClassifier, ScoreWMMDClassifier, WMMDClassifier
+from unlabeled.classifiers.pu import PARTS
 from unlabeled.explanations.distances import DistanceReasons, distance_reasons
 from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
 from unlabeled.explanations.least_squares import LeastSquaresReasons, least_squares_reasons
@@ -139,7 +140,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     rows = model._validated(on_host(table))
     if rows.shape[0] != 1:
         raise ValueError(f"explain takes one row; got {rows.shape[0]}.")
-    reasons = tuple(_reasons(part, weight, rows) for part, weight in _scores_in_use(model))
+    reasons = tuple(_reasons(part, weight, rows, name) for name, part, weight in _scores_in_use(model))
     names = getattr(model, "feature_names_in_", None)
     columns = None if names is None else tuple(names)
     return Explanation(float(model.score_rows(rows)[0]), float(model.threshold_), reasons, columns)
@@ -163,21 +164,21 @@ def in_words(model: Any) -> str:
     """What scores the rows of a fitted classifier, in words."""
     words = [
         _KINDS[type(part)].in_words(part) if type(part) in _KINDS else type(part).__name__
-        for part, _ in _scores_in_use(model)
+        for _, part, _ in _scores_in_use(model)
     ]
     return ", and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-def _scores_in_use(model: Any) -> list[tuple[Any, float]]:
-    """The classifiers that give the score, and what the score of each is multiplied by."""
+def _scores_in_use(model: Any) -> list[tuple[str | None, Any, float]]:
+    """The classifiers that give the score, the names of those that users gave, and what each score is multiplied by."""
     if not hasattr(model, "parts_"):
-        return [(model, 1.0)]
-    return [(part, model.weights_[name]) for name, part in model.parts_.items()]
+        return [(None, model, 1.0)]
+    return [(None if name in PARTS else name, part, model.weights_[name]) for name, part in model.parts_.items()]
 
 
-def _reasons(part: Any, weight: float, rows: FloatArray) -> Reasons:
+def _reasons(part: Any, weight: float, rows: FloatArray, name: str | None) -> Reasons:
     if type(part) not in _KINDS:
         known = " and ".join(kind.__name__ for kind in _KINDS)
         raise ValueError(f"Scores of {type(part).__name__} are not explained; those of {known} are.")
     kind = _KINDS[type(part)]
-    return Reasons(kind.by, weight, kind.explain(part, rows))
+    return Reasons(name or kind.by, weight, kind.explain(part, rows))

@@ -17,7 +17,8 @@ class LeastSquaresReasons:
     """A score by least squares, the ratio that it is the log of, and what each feature does for it.
 
     ``by_feature`` is how much the score would fall if the feature had its mean over the population instead. It is exact
-    for one feature at a time; together features may do more or less than their sum. ``positive`` and ``unlabeled`` are
+    for one feature at a time, but for one that had missing values, whose two columns are replaced one by one; together
+    features may do more or less than their sum. ``positive`` and ``unlabeled`` are
     the training rows next to this one in the score.
     """
 
