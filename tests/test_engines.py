@@ -331,7 +331,7 @@ def run_python(code, **environment):
     "job",
     [
         {"queries": (100_000, 2), "points": (100_000, 2), "gammas": [1.0]},
-        {"queries": (200_000, 1), "points": (600, 1), "gammas": [1.1**i for i in range(20)],
+        {"queries": (200_000, 1), "points": (600, 1), "gammas": [1.1**i for i in range(6)],
          "options": "{'own': np.arange(200_000) % 600, 'log_weights': np.linspace(0, 2, 600)}"},
     ],
 )  # fmt: skip

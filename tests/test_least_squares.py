@@ -286,10 +286,16 @@ def around():
     [
         LeastSquaresPUClassifier(),
         LeastSquaresPUClassifier(0.3, threshold="bayes"),
-        LeastSquaresPUClassifier(kernel="linear", scenario="single-sample"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+@parametrize_with_checks([LeastSquaresPUClassifier(kernel="linear", scenario="single-sample")])
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)
 
 

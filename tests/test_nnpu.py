@@ -69,15 +69,16 @@ def model(data):
 
 # Those checks hand over classes in place of labels: no positive is unlabeled, so the prior is near 0, and 1/10 is near
 # enough. With 1/2 the method is right to look for positives among the unlabeled rows, and fails the check's score.
-@parametrize_with_checks([NNPUClassifier()])
+@parametrize_with_checks([NNPUClassifier(n_epochs=30, learning_rate=0.1)])
 @pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([NNPUClassifier(prior=0.1)])
-def test_scikit_learn_checks_with_a_prior(estimator, check):
+@parametrize_with_checks([NNPUClassifier(), NNPUClassifier(prior=0.1)])
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+def test_scikit_learn_checks_as_constructed_by_default(estimator, check):
     check(estimator)
 
 
