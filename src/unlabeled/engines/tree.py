@@ -54,6 +54,8 @@ COEFFICIENT, BETWEEN_CELLS, ROW_IN_CELL, ROW_IN_TREE, ONCE = 0.25, 0.2, 250.0, 6
 MORE_WEIGHTS = 0.3
 #: Groups of queries that are tried to see how many points are near, and rows to see how many cells are taken.
 SCOUTS, ROWS_TO_COUNT = 8, 2048
+#: Leaves hold more than what is near, and a try costs too: so much of what may be near at most has to be, in a sample.
+WORTH_A_TRY = 0.6
 #: Queries and points whose distances tell what is worth trying.
 SAMPLE_QUERIES, SAMPLE_POINTS = 32, 1024
 #: Shares of the points at both ends of each feature that may stay out of a grid, if it would have too many cells.
@@ -265,7 +267,7 @@ class Job:
         least = NEAR_QUERY * len(self.queries) + ROW_IN_TREE * (len(self.queries) + len(self.points))
         near_pair = NEAR_PAIR + NEAR_FEATURE * self.points.shape[1]
         most_pairs = (most - least) / near_pair
-        if most_pairs < self.sample.share_near(gamma) * len(self.points) * len(self.queries):
+        if WORTH_A_TRY * most_pairs < self.sample.share_near(gamma) * len(self.points) * len(self.queries):
             return math.inf
         size = leaves.QUERIES
         firsts = np.unique(np.linspace(0, len(self.queries) - size, SCOUTS).astype(int) // size * size)
