@@ -49,11 +49,11 @@ def small_jobs(monkeypatch):
 def go(monkeypatch, way):
     """Let the engine go one way wherever it can."""
 
-    def plan(job, gamma, _):
-        grid, _ = job.best_grid(gamma)
-        return tree.Plan("leaves" if grid is None else way, grid, {})
+    def plans(job, gammas):
+        grids = [job.best_grid(gamma)[0] for gamma in gammas]
+        return [tree.Plan("leaves" if grid is None else way, grid, {}) for grid in grids]
 
-    monkeypatch.setattr(tree.Job, "plan", plan)
+    monkeypatch.setattr(tree.Job, "plans", plans)
     monkeypatch.setattr(tree, "ROW_IN_TREE", 0.0)  # what is left of cells goes to leaves, however little it is
 
 
@@ -203,13 +203,34 @@ def test_nothing_is_left_of_a_sum_of_its_own(monkeypatch):
 
 def test_the_data_decide(rng):
     """Wide kernels go by cells, narrow ones by leaves, and what neither is good for by all pairs."""
-    points = rng.standard_normal((30_000, 3))
+
+    def ways(d, gammas):
+        points = rng.standard_normal((30_000, d))
+        return [plan.way for plan in tree.Job.of(points, points, None, None, 1).plans(np.array(gammas))]
+
+    assert ways(3, [0.1, 1e4]) == ["cells", "leaves"]
+    assert ways(4, [0.1, 1e4]) == ["numba", "leaves"]
+    assert ways(4, [0.01, 0.02, 0.04, 0.05]) == ["numba"] * 4
+
+
+def test_nothing_is_built_to_see_that_it_does_not_pay(rng):
+    points = rng.standard_normal((12_000, 4))
     job = tree.Job.of(points, points, None, None, 1)
-    of_brute_force = tree.BRUTE_PAIR * len(points) ** 2
-    assert [job.plan(gamma, of_brute_force).way for gamma in (0.1, 1e4)] == ["cells", "leaves"]
-    points = rng.standard_normal((30_000, 4))
-    job = tree.Job.of(points, points, None, None, 1)
-    assert [job.plan(gamma, of_brute_force).way for gamma in (0.1, 1e4)] == ["numba", "leaves"]
+    job.plans(np.array([0.1, 0.2, 1.0]))
+    assert "leaves" not in vars(job)
+    assert "order" not in vars(job)
+
+
+@given(log_gamma=st.floats(-3, 4), d=st.integers(1, 4), seed=st.integers(0, 99))
+def test_a_sample_tells_how_many_are_near_at_least(log_gamma, d, seed):
+    """So that leaves are tried where they may pay: what the sample tells is hardly more than they compute."""
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((4000, d))
+    job = tree.Job.of(points[:640] + 1e-3, points, None, None, 1)
+    gamma = 10.0**log_gamma
+    tops, sums = np.full(640, np.inf), np.zeros((1, 1, 640))
+    n_pairs = job._add_near(gamma, job.leaves, job.order, tops, sums)
+    assert job.sample.share_near(gamma) <= 1.1 * n_pairs / (640 * 4000) + 0.01
 
 
 def test_threads_agree(rng):

@@ -124,8 +124,7 @@ def log_sums(
     if len(queries) * len(points) < SMALL_PAIRS and len(queries) * points.size < SMALL_JOB:
         job = Job(points, kernel, loops, log_weights, centre=np.empty(0), reach=0.0, precisions=(), n_threads=1)
         return _direct(job, queries, own, gammas)
-    centre = points.mean(axis=0, dtype=np.float64)
-    reach = tiles.sq_norms(points, centre).max()
+    centre, reach = centre_and_reach(points)
     exact = exact or len(queries) * len(points) < EXACT_PAIRS
     precisions = (FLOAT64,) if exact else loops.precisions
     job = Job(points, kernel, loops, log_weights, centre, reach, precisions, n_threads(n_jobs))
@@ -135,6 +134,18 @@ def log_sums(
     for rows in _chunks(len(queries), row_size, multiple=ROWS):
         sums[..., rows] = compute(job, queries[rows], own[rows], gammas)
     return sums
+
+
+def centre_and_reach(points: FloatArray) -> tuple[FloatArray, float]:
+    """The mean of points, and the largest squared distance from it."""
+    centre = points.mean(axis=0, dtype=np.float64)
+    return centre, float(tiles.sq_norms(points, centre).max())
+
+
+def in_float32(norms: FloatArray, reach: float, gamma: float, log_sums: FloatArray) -> np.ndarray:
+    """Whether float32 suffices for RBF sums of queries with these squared norms and, about, log sums."""
+    amplitude, floor = _rbf_rounding(reach, norms, np.array([gamma]), FLOAT32)
+    return (_is_exact(amplitude, log_sums, FLOAT32) & (amplitude <= FLOAT32.most) & (log_sums >= floor))[0]
 
 
 def _tiles_can(job: Job, gammas: FloatArray) -> bool:
@@ -167,7 +178,7 @@ def _try(
     Beyond its limit, whether float32 suffices depends on the sum itself, so a few queries go ahead: if most of them
     fail, the others are not tried.
     """
-    amplitude, floor = job.loops.rounding(job, tiles.sq_norms(queries, job.centre), gammas, precision)
+    amplitude, floor = job.loops.rounding(job.reach, tiles.sq_norms(queries, job.centre), gammas, precision)
     possible = left & (amplitude <= precision.most).all(axis=0)
     if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit).any(axis=0)).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
@@ -180,11 +191,15 @@ def _try(
     found, in_range = job.loops.tiled(job, queries[possible], own[possible], gammas, precision)
     log_sum = found - job.log_top_weights[:, None, None]
     with np.errstate(invalid="ignore"):  # where it is not in range
-        exact = amplitude[:, possible] <= precision.limit * np.exp(np.clip(log_sum, 0, 100) / 2)
+        exact = _is_exact(amplitude[:, possible], log_sum, precision)
         done = (in_range & exact & (log_sum >= floor[:, possible])).all(axis=(0, 1))
     rows = np.flatnonzero(possible)[done]
     sums[..., rows] = found[..., done]
     left[rows] = False
+
+
+def _is_exact(amplitude: FloatArray, log_sums: FloatArray, precision: Precision) -> np.ndarray:
+    return np.asarray(amplitude <= precision.limit * np.exp(np.clip(log_sums, 0, 100) / 2))
 
 
 # --- tiles -----------------------------------------------------------------------------------------------------------
@@ -194,10 +209,10 @@ def _try(
 
 
 def _rbf_rounding(
-    job: Job, norms: FloatArray, gammas: FloatArray, precision: Precision
+    reach: float, norms: FloatArray, gammas: FloatArray, precision: Precision
 ) -> tuple[FloatArray, FloatArray]:
     """A point with gamma |x|^2 > (sqrt(gamma |z|^2) + sqrt(depth))^2 is too far from z to matter."""
-    near, far = gammas[:, None] * norms, gammas[:, None] * job.reach
+    near, far = gammas[:, None] * norms, gammas[:, None] * reach
     matters = (np.sqrt(near) + np.sqrt(precision.depth)) ** 2
     return near + np.minimum(far, matters), np.where(matters < far, 30 - precision.depth, -np.inf)
 
@@ -238,12 +253,12 @@ def _rbf_loop(job: Job, grid: Ladders, shape: tiles.TileShape, precision: Precis
 
 
 def _inverse_rounding(
-    job: Job,
+    reach: float,
     norms: FloatArray,
     gammas: FloatArray,
     precision: Precision,  # noqa: ARG001
 ) -> tuple[FloatArray, FloatArray]:
-    amplitude = (norms + job.reach) / gammas[:, None]
+    amplitude = (norms + reach) / gammas[:, None]
     return amplitude, np.full(amplitude.shape, -np.inf)
 
 

@@ -1,6 +1,6 @@
 """The engine for few features and many rows: it computes no pair that does not matter, and few that do.
 
-For each gamma it takes the cheapest of three ways, by what the data say:
+For each gamma it takes the cheapest of three ways, by what the data say (`Job.plans`):
 
 1. ``cells``: expansions between the cells of a grid (`unlabeled.engines.cells`), where many rows share a bandwidth;
 2. ``leaves``: only near points, found in a k-d tree (`unlabeled.engines.leaves`), where kernels are narrow;
@@ -16,8 +16,8 @@ is then that of the error relative to what is left.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,16 +42,22 @@ MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 100_000_000, 1000
 EXPANDED_FEATURES = 3
 #: Share of queries that may be too faint for leaves, as they are where weights are very uneven.
 MOST_FAINT = 0.1
-#: Costs in nanoseconds, of which only the ratios matter: a pair of all pairs, for one gamma and for each of a grid; a
-#: near pair, and a query among leaves.
-BRUTE_PAIR, BRUTE_PAIR_OF_GRID, NEAR_PAIR, NEAR_QUERY = 0.6, 0.45, 1.7, 700.0
+#: Costs in nanoseconds, of which only the ratios matter. All pairs, by what float32 suffices for (not, so): a pass over
+#: them, and a pair for an exponential that serves one gamma, or a ladder of several.
+PASS, ONE_STEP, LADDER_STEPS = (0.6, 0.1), 0.22, 0.35
+#: A near pair, and what each feature adds to it; a query among leaves.
+NEAR_PAIR, NEAR_FEATURE, NEAR_QUERY = 0.65, 0.15, 700.0
 #: A coefficient of a point or query in a cell, a multiplication between cells, a row to be sorted into cells or into a
 #: tree; all there is to do once.
 COEFFICIENT, BETWEEN_CELLS, ROW_IN_CELL, ROW_IN_TREE, ONCE = 0.25, 0.2, 250.0, 600.0, 6e6
 #: What another weighting adds to a pair of all pairs.
 MORE_WEIGHTS = 0.3
 #: Groups of queries that are tried to see how many points are near, and rows to see how many cells are taken.
-SCOUTS, ROWS_TO_COUNT = 8, 4096
+SCOUTS, ROWS_TO_COUNT = 8, 2048
+#: Leaves hold more than what is near, and a try costs too: so much of what may be near at most has to be, in a sample.
+WORTH_A_TRY = 0.6
+#: Queries and points whose distances tell what is worth trying.
+SAMPLE_QUERIES, SAMPLE_POINTS = 32, 1024
 #: Shares of the points at both ends of each feature that may stay out of a grid, if it would have too many cells.
 OUTSIDE = (1e-4, 1e-3, 1e-2)
 _LOG2E = 1 / math.log(2)
@@ -120,6 +126,47 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Some queries and points, from which is told what all would cost: cheap enough to ask before anything is built."""
+
+    sq_dist: FloatArray  # (n_queries, n_points), of the sample
+    weights: FloatArray  # (n_weightings or 1, n_points), so that sums are about those over all points
+    total: float  # of all weights, the largest
+    norms: FloatArray  # (n_queries,), squared distances from the centre of all points
+    reach: float  # of the point that is furthest from there
+    rtol: float
+
+    @classmethod
+    def of(cls, job: Job) -> Sample:
+        """Rows at equal distances in their order."""
+        rows, places = (
+            np.linspace(0, len(some) - 1, min(size, len(some))).astype(int)
+            for some, size in ((job.queries, SAMPLE_QUERIES), (job.points, SAMPLE_POINTS))
+        )
+        queries, points = job.queries[rows], job.points[places]
+        weights = np.ones((1, len(places))) if job.weights is None else job.weights[:, places]
+        total = len(job.points) if job.weights is None else job.weights.sum(axis=1).max()
+        sq_dist = np.array([((points - query) ** 2).sum(axis=1) for query in queries])
+        centre, reach = brute.centre_and_reach(job.points)
+        norms = ((queries - centre) ** 2).sum(axis=1)
+        return cls(sq_dist, weights * (len(job.points) / len(places)), float(total), norms, reach, job.rtol)
+
+    def _least_sums(self, gamma: float) -> FloatArray:
+        """The least sum of each query over all weightings, at least 1: that of a query near a point."""
+        return np.maximum(np.exp(-gamma * self.sq_dist) @ self.weights.T, 1.0).min(axis=1)
+
+    def share_near(self, gamma: float) -> float:
+        """The share of pairs that leaves cannot leave out, at least."""
+        limits = np.log(self.total / (leaves.DROPPED * self.rtol * self._least_sums(gamma)))
+        return float((gamma * self.sq_dist < limits[:, None]).mean())
+
+    def in_float32(self, gamma: float) -> bool:
+        """Whether float32 suffices for most queries when all pairs are summed."""
+        log_sums = np.log(self._least_sums(gamma))
+        return bool(brute.in_float32(self.norms, self.reach, gamma, log_sums).mean() > 0.5)
+
+
+@dataclass(frozen=True)
 class Job:
     """What stays the same for all gammas."""
 
@@ -165,9 +212,7 @@ class Job:
     def log_sums(self, gammas: FloatArray) -> FloatArray:
         """Log sums (n_weightings, n_gammas, n_queries), not a number where brute force is cheaper or needed."""
         sums = np.full((len(self.log_tops), len(gammas), len(self.queries)), np.nan)
-        brute_pair = BRUTE_PAIR if len(gammas) < 3 else BRUTE_PAIR_OF_GRID
-        brute_pair *= 1 + MORE_WEIGHTS * (len(self.log_tops) - 1)
-        plans = [self.plan(float(gamma), brute_pair * len(self.points) * len(self.queries)) for gamma in gammas]
+        plans = self.plans(gammas)
         by_leaves = np.flatnonzero([plan.way == "leaves" for plan in plans])
         if len(by_leaves):
             sums[:, by_leaves[:, None], self.order] = self._by_leaves(gammas[by_leaves], self.order)
@@ -176,29 +221,63 @@ class Job:
                 sums[:, place] = self._by_cells(float(gammas[place]), plan.grid)
         return sums + self.log_tops[:, None, None]
 
-    def plan(self, gamma: float, of_brute_force: float) -> Plan:
-        """The way that costs least."""
-        grid, of_cells = self.best_grid(gamma)
-        of_leaves = self.cost_of_leaves(gamma, min(of_cells, of_brute_force))
-        costs = {"cells": of_cells, "leaves": of_leaves, "numba": of_brute_force}
-        return Plan(min(costs, key=costs.__getitem__), grid, costs)
+    def plans(self, gammas: FloatArray) -> list[Plan]:
+        """The way that costs least, for each gamma.
+
+        All pairs are cheaper for several gammas together, so it is decided for all which are worth a way of their own:
+        those with the cheapest.
+        """
+        plans = [self._plan_alone(float(gamma)) for gamma in gammas]
+        costs = np.array([plan.costs[plan.way] for plan in plans])
+        order = np.argsort(-costs)
+        totals = [self.cost_of_pairs(gammas[order[:k]]) + costs[order[k:]].sum() for k in range(len(gammas) + 1)]
+        for place in order[: int(np.argmin(totals))]:
+            plans[place] = replace(plans[place], way="numba")
+        return plans
+
+    def _plan_alone(self, gamma: float) -> Plan:
+        """The cheaper of cells and leaves: each is infinite if it is dearer than all pairs for this gamma alone."""
+        of_pairs = self.cost_of_pairs(np.array([gamma]))
+        grid, of_cells = self.best_grid(gamma, of_pairs)
+        of_leaves = self.cost_of_leaves(gamma, min(of_cells, of_pairs))
+        way = "cells" if of_cells <= of_leaves else "leaves"
+        return Plan(way, grid, {"cells": of_cells, "leaves": of_leaves, "numba": of_pairs})
+
+    # --- all pairs ---
+
+    def cost_of_pairs(self, gammas: FloatArray) -> float:
+        """Nanoseconds that all pairs take for several gammas together."""
+        if not len(gammas):
+            return 0.0
+        in_float32 = all(self.sample.in_float32(float(gamma)) for gamma in gammas)
+        lengths = Ladders.of(gammas, LADDER).lengths
+        a_pair = PASS[in_float32] + np.where(lengths == 1, ONE_STEP, LADDER_STEPS).sum()
+        a_pair *= 1 + MORE_WEIGHTS * (len(self.log_tops) - 1)
+        return float(a_pair * len(self.points) * len(self.queries))
+
+    @cached_property
+    def sample(self) -> Sample:
+        """What some queries and points tell of all."""
+        return Sample.of(self)
 
     # --- leaves ---
 
     def cost_of_leaves(self, gamma: float, most: float) -> float:
         """Nanoseconds that leaves take: some groups of queries try. Infinite if more than ``most``."""
         least = NEAR_QUERY * len(self.queries) + ROW_IN_TREE * (len(self.queries) + len(self.points))
-        if most < least:
+        near_pair = NEAR_PAIR + NEAR_FEATURE * self.points.shape[1]
+        most_pairs = (most - least) / near_pair
+        if WORTH_A_TRY * most_pairs < self.sample.share_near(gamma) * len(self.points) * len(self.queries):
             return math.inf
         size = leaves.QUERIES
         firsts = np.unique(np.linspace(0, len(self.queries) - size, SCOUTS).astype(int) // size * size)
         scouts = self.order[(firsts[:, None] + np.arange(size)).ravel()]
         tops, sums = np.full(len(scouts), np.inf), np.zeros((len(self.log_tops), 1, len(scouts)))
         share = len(self.queries) / len(scouts)
-        most_pairs = int((most - least) / NEAR_PAIR / share)
-        n_pairs = self._add_near(gamma, self.leaves, scouts, tops, sums, most_pairs)
+        most_of_scouts = int(most_pairs / share)
+        n_pairs = self._add_near(gamma, self.leaves, scouts, tops, sums, most_of_scouts)
         faint = (sums <= 2.0**-leaves.FAINT).any(axis=(0, 1)).mean()
-        return math.inf if n_pairs > most_pairs or faint > MOST_FAINT else NEAR_PAIR * n_pairs * share + least
+        return math.inf if n_pairs > most_of_scouts or faint > MOST_FAINT else near_pair * n_pairs * share + least
 
     def _by_leaves(self, gammas: FloatArray, rows: np.ndarray) -> FloatArray:
         """Log sums of some queries (n_weightings, n_gammas, n_rows), not a number where they are too faint."""
@@ -244,26 +323,34 @@ class Job:
 
     # --- cells ---
 
-    def best_grid(self, gamma: float) -> tuple[Grid | None, float]:
-        """The grid with the least cost, and nanoseconds that it takes."""
-        best, least = None, math.inf
+    def best_grid(self, gamma: float, most: float = math.inf) -> tuple[Grid | None, float]:
+        """The grid with the least cost, and nanoseconds that it takes; none if that is more than ``most``."""
+        best, least = None, most
         if self.points.shape[1] <= EXPANDED_FEATURES:
             for n_nodes in cells.NODES:
                 grid = self._grid(gamma, n_nodes)
                 if grid is not None and self._cost_of_rows(grid) < least:
                     cost = self._cost(grid)
                     best, least = (grid, cost) if cost < least else (best, least)
-        return best, least
+        return best, math.inf if best is None else least
 
     @cached_property
-    def _boxes(self) -> list[tuple[FloatArray, FloatArray]]:
-        """Around all points, and around most of them."""
+    def _box(self) -> tuple[FloatArray, FloatArray]:
+        """Around all points."""
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+    @cached_property
+    def _inner_boxes(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Around most of the points."""
         some = self.points[:: max(1, len(self.points) // 100_000)]
-        inner = [tuple(np.quantile(some, [share, 1 - share], axis=0)) for share in OUTSIDE]
-        return [(self.points.min(axis=0), self.points.max(axis=0)), *inner]
+        return [tuple(np.quantile(some, [share, 1 - share], axis=0)) for share in OUTSIDE]
+
+    def _boxes(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        yield self._box
+        yield from self._inner_boxes
 
     def _grid(self, gamma: float, n_nodes: int) -> Grid | None:
-        for lower, upper in self._boxes:
+        for lower, upper in self._boxes():
             grid = Grid.of(lower, upper, gamma, n_nodes, self.rtol / RTOL)
             if grid.n_cells <= cells.MOST_CELLS:
                 of_slice = grid.shape[1] * grid.shape[2] * grid.n_coefficients
@@ -275,13 +362,27 @@ class Job:
         return ONCE + (COEFFICIENT * len(self.log_tops) * grid.n_coefficients + ROW_IN_CELL) * n_rows
 
     def _cost(self, grid: Grid) -> float:
-        some = self.points[:: max(1, len(self.points) // ROWS_TO_COUNT)]
-        n_cells = len(InCells.of(some, grid).cells)
-        if n_cells > len(some) / 4:  # more rows would take more cells
-            n_cells = min(grid.n_cells, n_cells * len(self.points) // len(some))
+        n_cells = self._n_taken(grid)
         if n_cells * grid.n_coefficients > cells.MOST_NUMBERS:
             return math.inf
         return self._cost_of_rows(grid) + BETWEEN_CELLS * len(self.log_tops) * n_cells * grid.flops()
+
+    def _n_taken(self, grid: Grid) -> int:
+        """About how many cells have points: those seen in a sample, and by how many were seen just once, unseen ones.
+
+        Chao's estimate, from how many cells have one point of the sample and how many have two.
+        """
+        some = self.points[:: max(1, len(self.points) // ROWS_TO_COUNT)]
+        ids, inside = np.zeros(len(some)), np.ones(len(some), dtype=bool)
+        for values, lower, n in zip(some.T, grid.lower, grid.shape, strict=False):
+            steps = np.floor((values - lower) / (2 * grid.half))
+            inside &= (steps >= 0) & (steps < n)
+            ids = ids * n + steps
+        ids = np.sort(ids[inside])
+        n_rows = np.diff(np.flatnonzero(np.diff(ids, prepend=-1.0, append=np.inf)))
+        once, twice = (int((n_rows == n).sum()) for n in (1, 2))
+        unseen = once * (once - 1) // (2 * (twice + 1)) if len(some) < len(self.points) else 0
+        return min(grid.n_cells, len(self.points), len(n_rows) + unseen)
 
     def _by_cells(self, gamma: float, grid: Grid) -> FloatArray:
         """Log sums (n_weightings, n_queries), by leaves where an expansion is not good enough."""
@@ -298,7 +399,7 @@ class Job:
         found[:, queries.rows[good]] = self._with_outside(gamma, queries.rows[good], ~inside, sums[:, good])
         left = np.flatnonzero(np.isnan(found).any(axis=0))
         if len(left) and (
-            "leaves" in self.__dict__ or len(left) * BRUTE_PAIR > ROW_IN_TREE
+            "leaves" in self.__dict__ or len(left) * PASS[0] > ROW_IN_TREE
         ):  # else brute force is done sooner
             left = self._in_order(left)
             found[:, left] = self._by_leaves(np.array([gamma]), left)[:, 0]
