@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,19 +16,21 @@ from unlabeled.arrays import FloatArray
 
 #: Both are in the units of the picture, which is scaled to the width that there is: small, so that text stays large.
 WIDTH, HEIGHT = 440, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 40
-_FEWEST_TICKS, _MOST_TICKS = 3, 7
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 20, 10, 42
+_FEWEST_TICKS, _MOST_TICKS = 4, 7
 
 #: The look of the pictures; the colours are set by whoever shows them.
 STYLE = """
-.picture { display: block; width: 100%; max-width: 42rem; height: auto; font: 12px system-ui, sans-serif; }
+.picture { display: block; width: 100%; max-width: 38rem; height: auto; font: 12px system-ui, sans-serif; }
+@media (max-width: 40rem) { .picture { font-size: 14px; } }
 .picture text { fill: var(--ink-soft); }
 .picture .axis, .picture .tick { stroke: var(--line); stroke-width: 1; fill: none; }
 .picture .grid { stroke: var(--line); stroke-width: .5; stroke-dasharray: 2 3; fill: none; }
 .picture .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
 .picture .area { stroke: none; opacity: .18; }
 .picture .dots { fill: none; stroke-width: 4; stroke-linecap: round; }
-.picture .dots.ring { stroke: var(--ink); stroke-width: 9; } .picture .dots.large { stroke-width: 7; } .picture .dots.small { stroke-width: 3.2; opacity: .75; }
+.picture .dots.ring { stroke: var(--ink); stroke-width: 9; }
+.picture .dots.large { stroke-width: 7; } .picture .dots.small { stroke-width: 3.2; opacity: .75; }
 .picture .line.boundary { stroke: var(--ink); stroke-width: 1.4; }
 .picture .marker { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 3; }
 .picture .bar { stroke: none; }
@@ -117,9 +120,7 @@ class Plot:
     def whiskers(self, x: FloatArray, low: FloatArray, high: FloatArray, kind: str) -> Plot:
         """Intervals, upright."""
         across, bottom, top = self._across(np.asarray(x)), self._down(np.asarray(low)), self._down(np.asarray(high))
-        path = "".join(
-            f"M{a} {b}V{t}" for a, b, t in zip(_short(across), _short(bottom), _short(top), strict=True)
-        )
+        path = "".join(f"M{a} {b}V{t}" for a, b, t in zip(_short(across), _short(bottom), _short(top), strict=True))
         self._marks.append(f'<path class="whisker {kind}" d="{path}"/>')
         return self
 
@@ -136,13 +137,15 @@ class Plot:
     def cells(self, x: FloatArray, y: FloatArray, shares: FloatArray, kind: str) -> Plot:
         """A grid of cells (n_y, n_x) between edges, each as strong as its share."""
         across, down = self._across(x), self._down(y)
-        for row, (bottom, top) in enumerate(zip(down[:-1], down[1:], strict=True)):
-            for column, (left, right) in enumerate(zip(across[:-1], across[1:], strict=True)):
-                if (strength := round(0.45 * float(shares[row, column]), 2)) > 0:
-                    box = (left, top, right - left + 0.3, bottom - top + 0.3)
+        for row, (bottom, top) in enumerate(pairwise(down)):
+            for column, (left, right) in enumerate(pairwise(across)):
+                if (strength := round(0.28 * float(shares[row, column]), 2)) > 0:
+                    box = (left, top, right - left, bottom - top)
                     sizes = zip(("x", "y", "width", "height"), _short(np.array(box)), strict=True)
                     attributes = " ".join(f'{key}="{size}"' for key, size in sizes)
-                    self._marks.append(f'<rect class="bar {kind}" opacity="{strength}" {attributes}/>')
+                    self._marks.append(
+                        f'<rect class="bar {kind}" shape-rendering="crispEdges" opacity="{strength}" {attributes}/>'
+                    )
         return self
 
     def svg(self) -> str:
@@ -175,7 +178,9 @@ class Plot:
     def _word(self, across: float, label: str) -> str:
         end = across > WIDTH * 0.6
         anchor, gap = ("end", -5) if end else ("start", 5)
-        return f'<text class="value" x="{across + gap:.1f}" y="{_TOP + 11}" text-anchor="{anchor}">{escape(label)}</text>'
+        return (
+            f'<text class="value" x="{across + gap:.1f}" y="{_TOP + 11}" text-anchor="{anchor}">{escape(label)}</text>'
+        )
 
     def _axes(self) -> str:
         bottom, right = self.height - _BOTTOM, WIDTH - _RIGHT
@@ -200,7 +205,7 @@ class Plot:
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two ends, three to seven of them."""
+    """Round numbers between two ends, four to seven of them."""
     span = high - low
     if not np.isfinite(span) or span <= 0:
         return [low]

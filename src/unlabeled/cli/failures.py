@@ -17,11 +17,11 @@ from unlabeled.files import check_writable
 
 __all__ = ["EXIT_CODES", "INTERRUPTED", "OutputError", "check_output", "explain_failure", "run"]
 
-BAD_INPUT, USAGE, BAD_OUTPUT, BUG = 1, 2, 3, 70
+BAD_INPUT, USAGE, BAD_OUTPUT, CHECK_FAILED, BUG = 1, 2, 3, 4, 70
 EXIT_CODES = (
     "**Exit codes**: 0 done; 1 a table, a model or a value in it cannot be used; 2 wrong usage; 3 the output cannot be "
-    "written, or exists (`--force`); 70 an error of ours; 130 stopped by Ctrl-C, 143 by a kill. No half-written file "
-    "is left behind."
+    "written, or exists (`--force`); 4 a check of `report --fail-on` has found something; 70 an error of ours; 130 "
+    "stopped by Ctrl-C, 143 by a kill. No half-written file is left behind."
 )
 
 

@@ -55,9 +55,9 @@ class CalibrationBins:
         observed = np.array(
             [_observed(evidence, share, weight) for share, weight in zip(positive[kept], mass[kept], strict=True)]
         ).reshape(-1, 3)
-        return cls(
-            by_prior[0], *observed.T, n_rows=mass[kept] * scores.n_population, by_prior=np.array(by_prior), priors=priors
-        )
+        share, low, high = observed.T
+        n_rows = np.asarray(mass[kept] * scores.n_population, dtype=np.float64)
+        return cls(by_prior[0], share, low, high, n_rows, np.array(by_prior), priors)
 
 
 def _at(evidence: Evidence, prior: float) -> FloatArray:
@@ -67,7 +67,7 @@ def _at(evidence: Evidence, prior: float) -> FloatArray:
 
 
 def _observed(evidence: Evidence, share: float, mass: float) -> tuple[float, float, float]:
-    """prior * share / mass, and how far off it may be: shares by their binomial intervals, the prior by its own."""
+    """Prior * share / mass, and how far off it may be: shares by their binomial intervals, the prior by its own."""
     scores, (low_prior, high_prior) = evidence.scores, evidence.prior.ends
     of_positives = proportion(share * scores.n_positive, scores.n_positive)
     of_population = proportion(mass * scores.n_population, scores.n_population)

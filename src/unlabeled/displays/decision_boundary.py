@@ -59,7 +59,9 @@ class DataMap:
     ) -> DataMap:
         """Of rows as a classifier sees them; ``decide`` gives margins of further rows, if there are two features."""
         exact = decide is not None and features.shape[1] == 2 and not issparse(features)
-        places, axes = (_filled(features), (str(names[0]), str(names[1]))) if exact else _projected(features, margins, names)
+        places, axes = (
+            (_filled(features), (str(names[0]), str(names[1]))) if exact else _projected(features, margins, names)
+        )
         x_edges, y_edges = (_edges(values, n) for values, n in zip(places.T, (N_ACROSS, N_UP), strict=True))
         centres = np.array([(x, y) for y in _middles(y_edges) for x in _middles(x_edges)])
         if exact and decide is not None:
@@ -165,7 +167,9 @@ class PUDecisionBoundaryDisplay(Display):
         rows = classifier._validated(on_host(table))
         labelled = positives_among(np.asarray(y), classifier.classes_)
         some = np.sort(
-            np.concatenate([_some(np.flatnonzero(labelled == value), number) for number, value in enumerate((True, False))])
+            np.concatenate(
+                [_some(np.flatnonzero(labelled == value), number) for number, value in enumerate((True, False))]
+            )
         )
         rows, labelled = rows[some], labelled[some]
         decide = margins_of(classifier)
@@ -210,7 +214,8 @@ def margins_of(classifier: Any) -> Callable[[Any], FloatArray]:
 def feature_names(model: Any, n_features: int) -> list[str]:
     """What the features that a classifier sees are called: by an encoder, by the table, or by their places."""
     classifier, before = (model[-1], model[0]) if isinstance(model, Pipeline) else (model, None)
-    for encoder in (getattr(classifier, "encoder_", None), before):
+    encoders: tuple[Any, ...] = (getattr(classifier, "encoder_", None), before)
+    for encoder in encoders:
         if hasattr(encoder, "get_feature_names_out"):
             names = encoder.get_feature_names_out()
             if len(names) == n_features:

@@ -6,8 +6,9 @@ The page is self-contained: pictures, style and script are in it, and nothing is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class Report:
 
     subject: Subject
     other: Subject | None = None
-    costs: Costs = Costs()
+    costs: Costs = field(default_factory=Costs)
     title: str = "Report"
 
     @cached_property
@@ -59,17 +60,20 @@ class Report:
         """The checks that one of some limits speaks of: a code that has found something, or a severity to reach."""
         for limit in limits:
             if limit not in CHECKS and limit not in SEVERITIES[2:]:
-                raise ValueError(f"{limit!r} is neither a code ({', '.join(CHECKS)}) nor one of {list(SEVERITIES[2:])}.")
+                raise ValueError(
+                    f"{limit!r} is neither a code ({', '.join(CHECKS)}) nor one of {list(SEVERITIES[2:])}."
+                )
         return [
             check
             for check in self.checks
-            if any(check.at_least(limit) if limit in SEVERITIES else check.code == limit and check.is_finding for limit in limits)
+            if any(
+                check.at_least(limit) if limit in SEVERITIES else check.code == limit and check.is_finding
+                for limit in limits
+            )
         ]
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that neither disturbs the other."""
-        from html import escape  # noqa: PLC0415
-
         return (
             f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 80vh; border: 1px solid #8888" '
             f'title="{escape(self.title)}"></iframe>'

@@ -137,7 +137,9 @@ def run_checks(subject: Subject, other: Subject | None = None) -> tuple[Check, .
     return tuple(sorted(found, key=lambda check: (-SEVERITIES.index(check.severity), check.code)))
 
 
-_NO_SCORES = Finding("skipped", "This model keeps no scores of the rows it was fitted to; give that table, with labels.")
+_NO_SCORES = Finding(
+    "skipped", "This model keeps no scores of the rows it was fitted to; give that table, with labels."
+)
 _NO_TABLE = Finding("skipped", "It needs a table; give the one that the model was fitted to, or another.")
 _NO_LABELS = Finding("skipped", "It needs a table with labels, such as the one that the model was fitted to.")
 
@@ -204,14 +206,15 @@ def prior_not_identified(subject: Subject) -> Finding:
 def labels_not_at_random(subject: Subject) -> Finding:
     """Whether the labelled positives can be a random choice of all positives."""
     remedy = (
-        "Think of how rows came to be labelled. If you know the columns that it depended on, use PropensityEMClassifier; "
-        "else trust the ranking more than the prior, and place the threshold by TwoClusters() or by a prior that you "
-        "know. docs/bias.md shows how."
+        "Think of how rows came to be labelled. If you know the columns that it depended on, use "
+        "PropensityEMClassifier; else trust the ranking more than the prior, and place the threshold by TwoClusters() or "
+        "by a prior that you know. docs/bias.md shows how."
     )
     known = subject.facts.get("labelling")
     if subject.is_training and not known:
         rows = subject.rows
-        assert rows is not None  # noqa: S101  # training rows are there
+        assert rows is not None  # noqa: S101  # a training table has rows, and labels
+        assert rows.is_positive is not None  # noqa: S101
         given = getattr(subject.classifier, "prior_estimator_", None) is None and subject.evidence is not None
         prior = float(subject.classifier.prior_) if given else None
         names = [str(name) for name in subject.feature_names]
@@ -251,8 +254,8 @@ def scenario_mismatch(subject: Subject) -> Finding:
     if z > -ORDERLY / 2 and labels.sum() >= ENOUGH_POSITIVES:
         return Finding(
             "info",
-            "The model takes the labelled rows for a sample of their own, but they are scattered among the others as if "
-            "some rows of one table had been labelled.",
+            "The model takes the labelled rows for a sample of their own, but they are scattered among the others as "
+            "if some rows of one table had been labelled.",
             "If the table is one sample, fit with scenario='single-sample': prior, precision and counts then speak of "
             "all rows. If the table was shuffled, all is well.",
         )
@@ -332,7 +335,7 @@ def few_positives(subject: Subject) -> Finding:
         return Finding(
             "warning",
             f"{n_positive} labelled positives rank rows, but recall and precision cannot be told. {promise}.",
-            f"Label more: from {ENOUGH_POSITIVES} positives on numbers are estimated, and intervals shrink with the root.",
+            f"Label more: from {ENOUGH_POSITIVES} positives on numbers are estimated.",
         )
     recall = evidence.at(evidence.threshold).recall
     if recall.high - recall.low > WIDE:
@@ -389,8 +392,10 @@ def no_better_than_negatives(subject: Subject) -> Finding:
 
 def _plain_scores(features: Any, is_positive: np.ndarray, n_folds: int) -> FloatArray:
     """Scores of rows by a classifier of labelled against unlabeled rows that has not seen them."""
-    plain: Any = LogisticRegression(max_iter=300) if issparse(features) else HistGradientBoostingClassifier(
-        max_iter=60, early_stopping=False, random_state=0
+    plain: Any = (
+        LogisticRegression(max_iter=300)
+        if issparse(features)
+        else HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
     )
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
     method = "decision_function"
@@ -413,8 +418,8 @@ def little_told(subject: Subject) -> Finding:
     if area.value is not None and area.value < LEAST_AUC:
         return Finding(
             "warning",
-            f"The estimated AUC is {area.value:.2f} ({area.low:.2f} to {area.high:.2f}; 0.5 is chance): the ranking will "
-            "be of little use.",
+            f"The estimated AUC is {area.value:.2f} ({area.low:.2f} to {area.high:.2f}; 0.5 is chance): the ranking "
+            "will be of little use.",
             "Add columns that have to do with what makes a row positive, or label more positives.",
         )
     return Finding("ok", f"The estimated AUC is {area.value:.2f} ({area.low:.2f} to {area.high:.2f}).")
@@ -438,13 +443,14 @@ def leaking_column(subject: Subject) -> Finding:
             names = [subject.feature_names[place] for place in np.flatnonzero(areas >= LEAKING)[:_MOST_SHOWN]]
             return Finding(
                 "error",
-                f"{', '.join(map(repr, names))} alone tells labelled from unlabeled rows (AUC {areas[worst]:.3f}). Even "
-                "a perfect column cannot tell labelled positives from unlabeled ones: it seems to know the label.",
+                f"{', '.join(map(repr, names))} alone tells labelled from unlabeled rows (AUC {areas[worst]:.3f}). "
+                "Even a perfect column cannot tell labelled positives from unlabeled ones: it seems to know the label.",
                 remedy,
             )
         return Finding(
-            "ok", f"No column alone tells labelled from unlabeled rows (largest AUC {areas[worst]:.3f}, of "
-            f"{subject.feature_names[worst]!r})."
+            "ok",
+            f"No column alone tells labelled from unlabeled rows (largest AUC {areas[worst]:.3f}, of "
+            f"{subject.feature_names[worst]!r}).",
         )
     if evidence is None:
         return _NO_LABELS
@@ -452,8 +458,8 @@ def leaking_column(subject: Subject) -> Finding:
     if area >= LEAKING and evidence.scores.n_positive >= ENOUGH_POSITIVES:
         return Finding(
             "warning",
-            f"The scores tell labelled from unlabeled rows nearly perfectly (AUC {area:.3f}): either hardly an unlabeled "
-            "row is positive, or a column knows the label.",
+            f"The scores tell labelled from unlabeled rows nearly perfectly (AUC {area:.3f}): either hardly an "
+            "unlabeled row is positive, or a column knows the label.",
             f"Give the table to the report, and it names the column. {remedy}",
         )
     return Finding("ok", f"The scores do not tell labelled from unlabeled rows too well (AUC {area:.3f}).")
@@ -600,7 +606,9 @@ def strange_values(subject: Subject) -> Finding:
     strange = {name: count for counts in (notices.unseen, notices.unreadable) for name, count in counts.items()}
     many = {name: count for name, count in strange.items() if count > STRANGE * len(frame)}
     if many:
-        names = ", ".join(f"{name!r} ({count:,} of {len(frame):,} rows)" for name, count in list(many.items())[:_MOST_SHOWN])
+        names = ", ".join(
+            f"{name!r} ({count:,} of {len(frame):,} rows)" for name, count in list(many.items())[:_MOST_SHOWN]
+        )
         return Finding(
             "warning",
             f"Values that were not there when the model was fitted, or cannot be read: {names}.",

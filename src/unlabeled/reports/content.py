@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unlabeled.deciding.distributions import ScoreDistributions, shares_in
 from unlabeled.deciding.thresholds import Costs
 from unlabeled.displays.calibration import CalibrationBins
 from unlabeled.displays.decision_boundary import MOST_ROWS, DataMap
@@ -15,7 +16,6 @@ from unlabeled.displays.explained_row import RowDrivers
 from unlabeled.displays.gammas import GammaCriteria
 from unlabeled.displays.prior_estimates import priors_of
 from unlabeled.displays.ranking import RankingCurves
-from unlabeled.displays.score_distributions import ScoreDistributions, shares_in
 from unlabeled.displays.threshold_table import ThresholdRow, ThresholdTable
 from unlabeled.evaluation import Evidence
 from unlabeled.explanations import explain, in_words
@@ -105,7 +105,13 @@ def _summary(subject: Subject) -> dict[str, Any]:
         low, high = prior.ends
         interval = "as given" if prior.low is None else f"{low:.3f} to {high:.3f}"
         tiles = [
-            _tile("Labelled positives", f"{evidence.scores.n_positive:,.0f}", f"{evidence.n_population:,.0f} rows of the population"),
+            _tile(
+                "Labelled positives",
+                f"{evidence.scores.n_positive:,.0f}",
+                f"in {evidence.n_population:,.0f} rows"
+                if evidence.scores.labelled_share
+                else f"and {evidence.n_population:,.0f} rows",
+            ),
             _tile("Prior", f"{prior.value:.3f}", interval),
             _estimate_tile("Flagged", found.flagged_rate, ".1%"),
             _estimate_tile("Recall", found.recall, ".0%"),
@@ -140,7 +146,9 @@ def _learned(subject: Subject) -> dict[str, Any]:
     if shares is not None:
         for name, likelihood, share in zip(shares.names, shares.log_likelihoods, shares.shares, strict=True):
             words = in_words(in_use[name]) if name in in_use else f"{name}: left out, it adds too little"
-            parts.append({"words": words, "likelihood": float(likelihood), "share": float(share), "used": name in in_use})
+            parts.append(
+                {"words": words, "likelihood": float(likelihood), "share": float(share), "used": name in in_use}
+            )
     gammas = GammaCriteria.of(subject.model)
     encoder = getattr(subject.model[0] if hasattr(subject.model, "steps") else classifier.encoder_, "columns_", None)
     kinds: dict[str, list[str]] = {}
@@ -172,10 +180,10 @@ def _prior(evidence: Evidence) -> dict[str, Any]:
 
 
 def _scores(evidence: Evidence, latest: Subject) -> dict[str, Any]:
-    found, rows, other = ScoreDistributions.of(evidence), latest.rows, None
+    found, rows, other = ScoreDistributions.of(evidence.scores, evidence.threshold), latest.rows, None
     if rows is not None and not latest.is_training:
         other = shares_in(found.edges, rows.margins[rows.unlabeled] + evidence.threshold)
-    return {"picture": pictures.score_picture(found, other), "other": other is not None}
+    return {"picture": found.picture(other), "other": other is not None}
 
 
 def _ranking(evidence: Evidence) -> dict[str, Any]:
@@ -246,7 +254,9 @@ def _map(subject: Subject) -> dict[str, Any] | None:
         return None
     labelled = np.zeros(len(rows.numbers), dtype=bool) if rows.is_positive is None else rows.is_positive
     places = np.concatenate([np.flatnonzero(labelled)[:MOST_ROWS], np.flatnonzero(~labelled)[:MOST_ROWS]])
-    found = DataMap.of(rows.features[places], labelled[places], rows.margins[places], subject.feature_names, subject.margins)
+    found = DataMap.of(
+        rows.features[places], labelled[places], rows.margins[places], subject.feature_names, subject.margins
+    )
     return {
         "picture": pictures.map_picture(found),
         "is_exact": found.is_exact,
@@ -366,7 +376,12 @@ def _drift(subject: Subject) -> dict[str, Any] | None:
     if not found and adaptation is None:
         return None
     rows = [
-        {"name": shortened(shift.name), "index": shift.index, "clear": shift.is_clear, "bars": pictures.shift_bars(shift)}
+        {
+            "name": shortened(shift.name),
+            "index": shift.index,
+            "clear": shift.is_clear,
+            "bars": pictures.shift_bars(shift),
+        }
         for shift in found[:N_COLUMNS]
     ]
     return {"rows": rows, "more": max(len(found) - N_COLUMNS, 0), "adaptation": adaptation}

@@ -8,6 +8,7 @@
     const now = root.dataset.theme || (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
   });
+  document.querySelectorAll("details.table").forEach(function (table) { table.open = false; });
   const source = document.getElementById("threshold-data");
   if (!source) return;
   const data = JSON.parse(source.textContent);

@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unlabeled.arrays import FloatArray
 from unlabeled.displays.calibration import CalibrationBins
 from unlabeled.displays.decision_boundary import DataMap
 from unlabeled.displays.gammas import GammaCriteria
 from unlabeled.displays.ranking import RankingCurves
-from unlabeled.displays.score_distributions import ScoreDistributions
 from unlabeled.displays.threshold_table import ThresholdTable
 from unlabeled.drawing import Plot
 from unlabeled.priors import PriorComparison
 from unlabeled.tables.profile import Shift
-
-
-def score_picture(found: ScoreDistributions, other: FloatArray | None = None, name: str = "scores") -> str:
-    """Histograms of labelled and unlabeled rows, and of another table's."""
-    highest = max(found.labelled.max(), found.unlabeled.max(), 0 if other is None else other.max())
-    middle = (found.edges[:-1] + found.edges[1:]) / 2
-    description = (
-        f"Labelled positives have a mean score of {found.labelled @ middle:.2f}, unlabeled rows of "
-        f"{found.unlabeled @ middle:.2f}; the threshold is {found.threshold:.2f}."
-    )
-    plot = Plot(
-        name,
-        "Distribution of the scores",
-        description,
-        (float(found.edges[0]), float(found.edges[-1])),
-        (0.0, 1.08 * float(highest)),
-        "score (log ratio)",
-        "share of the sample",
-        y_form=".0%",
-    )
-    plot.steps(found.edges, found.unlabeled, "two").steps(found.edges, found.labelled, "one")
-    if other is not None:
-        plot.line(np.repeat(found.edges, 2)[1:-1], np.repeat(other, 2), "three")
-    return plot.upright(found.threshold, "threshold").svg()
 
 
 def threshold_picture(table: ThresholdTable) -> str:
@@ -47,7 +21,7 @@ def threshold_picture(table: ThresholdTable) -> str:
     plot = Plot(
         "thresholds",
         "Recall, precision and flagged rate at each threshold",
-        f"At the threshold in use, {chosen.threshold:.3f}, {chosen.flagged_rate.value:.1%} of the population is flagged.",
+        f"At the threshold in use, {chosen.threshold:.3f}, {chosen.flagged_rate.value:.1%} of the rows are flagged.",
         (float(x[0]), float(x[-1])) if x[-1] > x[0] else (float(x[0]) - 1, float(x[0]) + 1),
         (0.0, 1.0),
         "threshold on the score",
@@ -105,7 +79,9 @@ def precision_recall_picture(found: RankingCurves) -> str:
 
 def calibration_picture(found: CalibrationBins) -> str:
     """Predicted probabilities against shares by Bayes' rule."""
-    pairs = ", ".join(f"{p:.0%} predicted, {o:.0%} estimated" for p, o in zip(found.predicted, found.observed, strict=True))
+    pairs = ", ".join(
+        f"{p:.0%} predicted, {o:.0%} estimated" for p, o in zip(found.predicted, found.observed, strict=True)
+    )
     plot = Plot(
         "calibration",
         "Predicted probabilities against estimated shares of positives",
@@ -129,8 +105,8 @@ def map_picture(found: DataMap) -> str:
     plot = Plot(
         "map",
         "Map of the rows",
-        f"{int(found.labelled.sum()):,} labelled positives and {int((~found.labelled).sum()):,} unlabeled rows, of which "
-        f"{n_flagged:,} are flagged; across {found.axes[0]}, upwards {found.axes[1]}.",
+        f"{int(found.labelled.sum()):,} labelled positives and {int((~found.labelled).sum()):,} unlabeled rows, of "
+        f"which {n_flagged:,} are flagged; across {found.axes[0]}, upwards {found.axes[1]}.",
         (float(found.x_edges[0]), float(found.x_edges[-1])),
         (float(found.y_edges[0]), float(found.y_edges[-1])),
         found.axes[0],
@@ -144,17 +120,17 @@ def map_picture(found: DataMap) -> str:
         (~found.labelled & found.flagged, "one small"),
         (found.labelled, "one large ringed"),
     ):
-        plot.dots(*found.places[rows & inside].T, kind)
+        x, y = found.places[rows & inside].T
+        plot.dots(x, y, kind)
     for line in found.boundary():
-        plot.line(*line.T, "boundary")
+        x, y = line.T
+        plot.line(x, y, "boundary")
     return plot.svg()
 
 
 def _inside(found: DataMap) -> np.ndarray:
     x, y = found.places.T
-    return (
-        (x >= found.x_edges[0]) & (x <= found.x_edges[-1]) & (y >= found.y_edges[0]) & (y <= found.y_edges[-1])
-    )
+    return (x >= found.x_edges[0]) & (x <= found.x_edges[-1]) & (y >= found.y_edges[0]) & (y <= found.y_edges[-1])
 
 
 def gamma_picture(found: GammaCriteria) -> str:

@@ -107,8 +107,7 @@ def shifts(before: Sequence[ColumnProfile], frame: pl.DataFrame, columns: Column
         return []
     matrix, _ = kept.matrix(frame)
     found = [
-        _shift(known[column.name], values, len(kept.coded))
-        for column, values in zip(kept.coded, matrix.T, strict=True)
+        _shift(known[column.name], values, len(kept.coded)) for column, values in zip(kept.coded, matrix.T, strict=True)
     ]
     return sorted(found, key=lambda shift: -shift.index)
 
