@@ -136,7 +136,8 @@ class Plot:
 
     def cells(self, x: FloatArray, y: FloatArray, shares: FloatArray, kind: str) -> Plot:
         """A grid of cells (n_y, n_x) between edges, each as strong as its share."""
-        across, down = self._across(x), self._down(y)
+        # Edges are rounded before sizes are taken, so that neighbours touch and neither overlap nor gape.
+        across, down = self._across(x).round(1), self._down(y).round(1)
         for row, (bottom, top) in enumerate(pairwise(down)):
             for column, (left, right) in enumerate(pairwise(across)):
                 if (strength := round(0.28 * float(shares[row, column]), 2)) > 0:
