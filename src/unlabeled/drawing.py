@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
 
 import numpy as np
 
@@ -134,19 +133,11 @@ class Plot:
         )
         return self
 
-    def cells(self, x: FloatArray, y: FloatArray, shares: FloatArray, kind: str) -> Plot:
-        """A grid of cells (n_y, n_x) between edges, each as strong as its share."""
-        # Edges are rounded before sizes are taken, so that neighbours touch and neither overlap nor gape.
-        across, down = self._across(x).round(1), self._down(y).round(1)
-        for row, (bottom, top) in enumerate(pairwise(down)):
-            for column, (left, right) in enumerate(pairwise(across)):
-                if (strength := round(0.28 * float(shares[row, column]), 2)) > 0:
-                    box = (left, top, right - left, bottom - top)
-                    sizes = zip(("x", "y", "width", "height"), _short(np.array(box)), strict=True)
-                    attributes = " ".join(f'{key}="{size}"' for key, size in sizes)
-                    self._marks.append(
-                        f'<rect class="bar {kind}" shape-rendering="crispEdges" opacity="{strength}" {attributes}/>'
-                    )
+    def region(self, outlines: Sequence[FloatArray], kind: str, opacity: float) -> Plot:
+        """The area within closed outlines (n_points, 2); what lies within two of them is a hole."""
+        path = "".join(f"{self._path(*outline.T)}Z" for outline in outlines)
+        if path:
+            self._marks.append(f'<path class="bar {kind}" fill-rule="evenodd" fill-opacity="{opacity:g}" d="{path}"/>')
         return self
 
     def svg(self) -> str:

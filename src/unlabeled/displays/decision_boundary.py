@@ -25,6 +25,8 @@ N_ACROSS, N_UP = 48, 36
 MOST_ROWS = 1_500
 #: Rows that a place asks whether they are flagged: at least so many, or this share of those on the map.
 LEAST_NEIGHBOURS, SHARE_OF_NEIGHBOURS = 10, 0.02
+#: Shares of flagged rows nearby, from each of which on a map is a shade darker.
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 #: Columns that an axis is named by.
 _NAMED = 3
 
@@ -83,10 +85,30 @@ class DataMap:
         """Lines (n_points, 2) on which the field is 0; none where it is one-sided."""
         if not (self.field.min() < 0 < self.field.max()):
             return []
-        generator = import_module("contourpy").contour_generator(
-            _middles(self.x_edges), _middles(self.y_edges), self.field
+        return [np.asarray(line) for line in self._contours(self.field).lines(0.0)]
+
+    def regions(self) -> list[list[FloatArray]]:
+        """Closed outlines (n_points, 2) of where the field is positive; of a share, of where it is above each level."""
+        if self.is_exact:
+            return [self._outlines(self.field, 0.0)]
+        return [self._outlines(self.strength, level) for level in LEVELS]
+
+    def _outlines(self, heights: FloatArray, level: float) -> list[FloatArray]:
+        if heights.max() <= level:
+            return []
+        polygons, starts = self._contours(heights).filled(level, np.inf)
+        return [
+            outline
+            for points, places in zip(polygons, starts, strict=True)
+            for outline in np.split(points, np.asarray(places[1:-1], dtype=int))
+        ]
+
+    def _contours(self, heights: FloatArray) -> Any:
+        """By the middles of cells, and on to the edges of the map."""
+        x, y = (np.concatenate([ends[:1], _middles(ends), ends[-1:]]) for ends in (self.x_edges, self.y_edges))
+        return import_module("contourpy").contour_generator(
+            x, y, np.pad(heights, 1, mode="edge"), fill_type="OuterOffset"
         )
-        return [np.asarray(line) for line in generator.lines(0.0)]
 
 
 def _projected(features: Any, margins: FloatArray, names: Sequence[str]) -> tuple[FloatArray, tuple[str, str]]:

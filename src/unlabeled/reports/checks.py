@@ -208,7 +208,7 @@ def labels_not_at_random(subject: Subject) -> Finding:
     remedy = (
         "Think of how rows came to be labelled. If you know the columns that it depended on, use "
         "PropensityEMClassifier; else trust the ranking more than the prior, and place the threshold by TwoClusters() "
-        "or by a prior that you know. docs/bias.md shows how."
+        "or by a prior that you know. The page of this check shows how."
     )
     known = subject.facts.get("labelling")
     if subject.is_training and not known:

@@ -51,6 +51,12 @@ class Content:
         return [check for check in self.checks if check.is_finding]
 
     @property
+    def n_of_levels(self) -> dict[str, int]:
+        """How many findings there are of each level, the gravest first."""
+        levels = [check.severity for check in self.findings]
+        return {level: levels.count(level) for level in dict.fromkeys(levels)}
+
+    @property
     def others(self) -> list[Check]:
         """Those that have not, or could not look."""
         return [check for check in self.checks if not check.is_finding]
@@ -106,11 +112,11 @@ def _summary(subject: Subject) -> dict[str, Any]:
         interval = "as given" if prior.low is None else f"{low:.3f} to {high:.3f}"
         tiles = [
             _tile(
-                "Labelled positives",
+                "Labelled",
                 f"{evidence.scores.n_positive:,.0f}",
-                f"in {evidence.n_population:,.0f} rows"
+                f"of {evidence.n_population:,.0f} rows"
                 if evidence.scores.labelled_share
-                else f"and {evidence.n_population:,.0f} rows",
+                else f"and {evidence.n_population:,.0f} others",
             ),
             _tile("Prior", f"{prior.value:.3f}", interval),
             _estimate_tile("Flagged", found.flagged_rate, ".1%"),
@@ -311,9 +317,10 @@ def _top(subject: Subject) -> dict[str, Any] | None:
     frame = rows.frame(best)
     explained, why_not = _drivers(subject, rows, best)
     shown = _shown_columns(subject, rows, explained)
+    numbers = {column.name for column in subject.columns.all if column.kind == "number"}
     entries = []
     for place, number in enumerate(best):
-        cells = [] if frame is None else [shortened(frame[name][place]) for name in shown]
+        cells = [] if frame is None else [_cell(frame[name][place], is_number=name in numbers) for name in shown]
         probability = _probability(subject, rows, number)
         entries.append(
             {
@@ -330,6 +337,15 @@ def _top(subject: Subject) -> dict[str, Any] | None:
         "why_not": why_not,
         "is_sample": len(rows.numbers) < subject.n_rows,
     }
+
+
+def _cell(value: object, *, is_number: bool) -> str:
+    """A value as the table has it, but numbers with six digits at most."""
+    text = shortened(value)
+    try:
+        return f"{float(text):.6g}" if is_number and "." in text and len(text) > 8 else text
+    except ValueError:
+        return text
 
 
 def _probability(subject: Subject, rows: TableRows, place: int) -> float | None:

@@ -13,6 +13,9 @@ from unlabeled.drawing import Plot
 from unlabeled.priors import PriorComparison
 from unlabeled.tables.profile import Shift
 
+#: How opaque the shade of a map is where all is flagged.
+SHADE = 0.3
+
 
 def threshold_picture(table: ThresholdTable) -> str:
     """Recall, precision and flagged rate against the threshold."""
@@ -113,7 +116,9 @@ def map_picture(found: DataMap) -> str:
         found.axes[1],
         height=330,
     )
-    plot.cells(found.x_edges, found.y_edges, found.strength, "one")
+    regions = found.regions()
+    for outlines in regions:
+        plot.region(outlines, "one", round(SHADE / len(regions), 3))
     inside = _inside(found)
     for rows, kind in (
         (~found.labelled & ~found.flagged, "two small"),
