@@ -38,6 +38,7 @@ STYLE = """
 .picture .four { stroke: var(--ink-soft); }
 .picture .area.one, .picture .bar.one { fill: var(--one); } .picture .area.two, .picture .bar.two { fill: var(--two); }
 .picture .area.three, .picture .bar.three { fill: var(--three); } .picture .bar.four { fill: var(--ink-soft); }
+.picture .shade.one { fill: var(--one); stroke: none; }
 .picture .value { fill: var(--ink); font-weight: 600; }
 """
 #: Colours on a light screen and on a dark one; each has a contrast of 4.5 or more with the paper where it is text.
@@ -137,7 +138,9 @@ class Plot:
         """The area within closed outlines (n_points, 2); what lies within two of them is a hole."""
         path = "".join(f"{self._path(*outline.T)}Z" for outline in outlines)
         if path:
-            self._marks.append(f'<path class="bar {kind}" fill-rule="evenodd" fill-opacity="{opacity:g}" d="{path}"/>')
+            self._marks.append(
+                f'<path class="shade {kind}" fill-rule="evenodd" fill-opacity="{opacity:g}" d="{path}"/>'
+            )
         return self
 
     def svg(self) -> str:
