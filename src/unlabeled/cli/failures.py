@@ -34,7 +34,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     debug, as_json = "--debug" in arguments, "--json" in arguments
     words = [argument for argument in arguments if argument != "--debug"]
     try:
-        app(words, prog_name="unlabeled", standalone_mode=not as_json)
+        ended = app(words, prog_name="unlabeled", standalone_mode=not as_json)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else BAD_INPUT
         return _ended(code)
@@ -46,7 +46,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         message, code = explain_failure(error)
         _tell_json(message, code) if as_json else _tell(message)
         return code
-    return 0
+    return ended if isinstance(ended, int) else 0  # for machines an exit code is an answer, and no SystemExit
 
 
 def _ended(code: int) -> int:

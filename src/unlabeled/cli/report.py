@@ -70,8 +70,8 @@ def report(
     with collected_warnings() as warned, shown_progress("Loading the model") as show:
         fitted = load_table_model(model).with_decimal(decimal)
         found = _report(fitted, table, encoding, prices, title)
-        failing = found.failing(*(fail_on or ()))  # a limit that is not known is told before the work
         show("Checking")
+        failing = found.failing(*(fail_on or ()))
         if page is not None:
             show("Writing the page")
             found.save(page)
