@@ -115,7 +115,7 @@ class PURocCurveDisplay(_RankingDisplay):
     >>> data = make_gaussians(random_state=0)
     >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
     >>> curves = PURocCurveDisplay.of_evidence(model).curves
-    >>> float(curves.recall[-1]), float(curves.false_positive_rate[0, -1])
+    >>> round(float(curves.recall[-1]), 6), round(float(curves.false_positive_rate[0, -1]), 6)
     (1.0, 1.0)
     """
 
