@@ -8,6 +8,7 @@ import pytest
 import unlabeled
 import unlabeled.bias
 import unlabeled.datasets
+import unlabeled.displays
 import unlabeled.engines
 import unlabeled.priors
 
@@ -30,11 +31,23 @@ def test_public_names():
         "evaluate",
         "explain",
         "load",
+        "report",
         "save",
         "show_versions",
         "wmmd",
     ]
     assert unlabeled.bias.__all__ == ["Choice", "ColumnDifference", "ScarTest", "choose_classifier"]
+    assert unlabeled.displays.__all__ == [
+        "ExplanationDisplay",
+        "GammaDisplay",
+        "PUCalibrationDisplay",
+        "PUDecisionBoundaryDisplay",
+        "PUPrecisionRecallDisplay",
+        "PURocCurveDisplay",
+        "PriorDisplay",
+        "ScoreDistributionDisplay",
+        "ThresholdDisplay",
+    ]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",
@@ -79,7 +92,14 @@ def test_public_names():
 
 
 def test_every_public_name_is_documented():
-    for module in (unlabeled, unlabeled.bias, unlabeled.engines, unlabeled.datasets, unlabeled.priors):
+    for module in (
+        unlabeled,
+        unlabeled.bias,
+        unlabeled.displays,
+        unlabeled.engines,
+        unlabeled.datasets,
+        unlabeled.priors,
+    ):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unlabeled.deciding.thresholds import Costs, TargetPrecision, TargetRecall, TwoClusters
     from unlabeled.evaluation import evaluate
     from unlabeled.explanations import explain
+    from unlabeled.reports import report
     from unlabeled.saving import load, save
     from unlabeled.scoring.witness import wmmd
     from unlabeled.versions import show_versions
@@ -40,6 +41,7 @@ __all__ = [
     "evaluate",
     "explain",
     "load",
+    "report",
     "save",
     "show_versions",
     "wmmd",
@@ -64,13 +66,14 @@ _HOMES = {
     "evaluate": "evaluation",
     "explain": "explanations",
     "load": "saving",
+    "report": "reports",
     "save": "saving",
     "show_versions": "versions",
     "wmmd": "scoring.witness",
 }
 
 #: Modules that are there without an import of their own.
-_MODULES = ("bias", "bounds", "datasets", "engines", "kernels", "metrics", "priors", "wipm")
+_MODULES = ("bias", "bounds", "datasets", "displays", "engines", "kernels", "metrics", "priors", "wipm")
 
 
 def __getattr__(name: str) -> Any:

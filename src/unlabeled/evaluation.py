@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
-from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.labels import find_classes, positives_among
 from unlabeled.metrics import PUStratifiedKFold
@@ -24,7 +25,7 @@ from unlabeled.priors import PriorEstimate
 from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.priors.scar import told_once
 
-__all__ = ["Estimate", "Estimates", "evaluate"]
+__all__ = ["Estimate", "Estimates", "Evidence", "evaluate", "find_evidence"]
 
 #: Folds for classifiers that keep no honest scores of their own.
 N_FOLDS = 5
@@ -58,6 +59,58 @@ class Estimates:
     roc_auc: Estimate
     n_positives: Estimate
     n_flagged_positives: Estimate
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What estimates are made of: scores of rows that took no part in them, and what they are judged by.
+
+    Attributes
+    ----------
+    scores : HonestScores
+        Of the labelled positives and the population.
+    threshold : float
+        What the classifier compares them with.
+    prior : PriorEstimate
+        The share of positives in the population.
+    n_population : float
+        How many rows of the population the table has.
+    spent : float
+        How many positives went into the choice of a threshold: 1 where the same scores placed it.
+    """
+
+    scores: HonestScores
+    threshold: float
+    prior: PriorEstimate
+    n_population: float
+    spent: float
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough positives for numbers, and not for intervals alone."""
+        return self.scores.n_positive >= ENOUGH_POSITIVES
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """P(y = 1 | score) at the prior."""
+        return calibrate(self.scores, self.prior.value)
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(y = 1 | score) of each score of the population."""
+        return self.calibration.probability(self.scores.population)
+
+    @cached_property
+    def roc_auc(self) -> Estimate:
+        """The area under the ROC curve, whatever the threshold."""
+        return _roc_auc(self.scores, self.prior, self.spent)
+
+    def at(self, threshold: float) -> Estimates:
+        """What to expect at a threshold, that of the classifier or another."""
+        found = _estimates(self, threshold)
+        if self.enough:
+            return found
+        return _intervals_alone(found, keep=("flagged_rate", *(["n_positives"] if self.prior.low is None else [])))
 
 
 def evaluate(
@@ -115,27 +168,81 @@ def evaluate(
     >>> 0.7 < recall.low < recall.value < recall.high < 0.95
     True
     """
+    found = find_evidence(model, X, y, prior=prior, sample_weight=sample_weight, pos_label=pos_label)
+    return None if found is None else found.at(found.threshold)
+
+
+def find_evidence(
+    model: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    prior: float | PriorEstimate | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Evidence | None:
+    """What `evaluate` goes by; its parameters. Without X and y, what the model alone knows, if it has honest scores.
+
+    None where there are too few rows to hold any out, or where a model without honest scores has no table to be fitted
+    to anew.
+
+    Examples
+    --------
+    >>> from unlabeled import WMMDClassifier
+    >>> from unlabeled.datasets import make_gaussians
+    >>> from unlabeled.evaluation import find_evidence
+    >>> data = make_gaussians(random_state=0)
+    >>> found = find_evidence(WMMDClassifier(prior=0.5).fit(data.X, data.y))
+    >>> found.at(found.threshold).recall.value > found.at(found.threshold + 1).recall.value
+    True
+    """
     check_is_fitted(model)
     classifier = model[-1] if isinstance(model, Pipeline) else model
+    if y is None:
+        return _own_evidence(model, classifier, prior)
     pos_label = _positive_label(classifier, y) if pos_label is None else pos_label
     _, is_positive = find_classes(y, pos_label)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     averages = Averages.of(is_positive, classifier.scenario, weights)
-    if isinstance(getattr(classifier, "honest_scores_", None), HonestScores):
-        decisions, spent = _honest_decisions(classifier, is_positive), 1.0
+    if has_honest_scores(classifier):
+        _check_rows(classifier, is_positive)
+        scores, threshold, spent = classifier.honest_scores_, float(classifier.threshold_), 1.0
     elif min(is_positive.sum(), (~is_positive).sum()) < 3:  # each fit needs two rows of each sample
         return None
     else:
-        model, spent = _unfitted(model, pos_label), 0.0
+        model, threshold, spent = _unfitted(model, pos_label), 0.0, 0.0
         with told_once():
-            decisions = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
-        decisions = replace(decisions, labelled_share=averages.labelled_share)
-    known = _known_prior(classifier, prior, averages)
+            scores = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
+        scores = replace(scores, labelled_share=averages.labelled_share)
     counts = np.ones(len(is_positive)) if weights is None else weights
-    found = _estimates(decisions, known, spent, float(counts[averages.population > 0].sum()))
-    if decisions.n_positive >= ENOUGH_POSITIVES:
-        return found
-    return _intervals_alone(found, keep=("flagged_rate", *(["n_positives"] if known.low is None else [])))
+    n_population = float(counts[averages.population > 0].sum())
+    return Evidence(scores, threshold, _known_prior(classifier, prior, averages), n_population, spent)
+
+
+def has_honest_scores(classifier: Any) -> bool:
+    """Whether a fitted classifier keeps the scores that its estimates are made of."""
+    return isinstance(getattr(classifier, "honest_scores_", None), HonestScores)
+
+
+def _own_evidence(model: Any, classifier: Any, prior: float | PriorEstimate | None) -> Evidence | None:
+    if not has_honest_scores(classifier):
+        return None
+    scores: HonestScores = classifier.honest_scores_
+    known = _prior_of(classifier, prior)
+    return Evidence(scores, float(classifier.threshold_), known, _n_population(model, classifier), 1.0)
+
+
+def _n_population(model: Any, classifier: Any) -> float:
+    """Rows of the population that a model was fitted to: as it was told, as it keeps them, or as many as it scored."""
+    scores: HonestScores = classifier.honest_scores_
+    facts = getattr(model, "facts", None) or {}
+    if "n_rows" in facts:
+        n_labelled = facts["label"]["n_positive"] if classifier.scenario == "case-control" else 0
+        return float(facts["n_rows"] - n_labelled)
+    for part in (classifier, *getattr(classifier, "parts_", {}).values()):
+        if hasattr(part, "sample_"):
+            return float(part.sample_.population.total)
+    return scores.n_positive / scores.labelled_share if scores.labelled_share else scores.n_population
 
 
 def _positive_label(classifier: Any, y: ArrayLike) -> Any:
@@ -155,30 +262,35 @@ def _unfitted(model: Any, pos_label: Any) -> Any:
 
 
 def _known_prior(classifier: Any, prior: float | PriorEstimate | None, averages: Averages) -> PriorEstimate:
-    """The prior with its interval: as given, or the model's."""
+    """The prior with its interval, as given or the model's, if it can be that of a table."""
+    known = _prior_of(classifier, prior)
+    averages.check_prior(known.value)
+    return known
+
+
+def _prior_of(classifier: Any, prior: float | PriorEstimate | None) -> PriorEstimate:
     estimator = getattr(classifier, "prior_estimator_", None)
     if prior is None and estimator is not None:
         prior = PriorEstimate.of(estimator, "the model's")
-    if not isinstance(prior, PriorEstimate):
-        prior = PriorEstimate(float(classifier.prior_) if prior is None else prior, None, None, "as given")
-    averages.check_prior(prior.value)
-    return prior
+    if isinstance(prior, PriorEstimate):
+        return prior
+    return PriorEstimate(float(classifier.prior_) if prior is None else prior, None, None, "as given")
 
 
-def _estimates(decisions: HonestScores, prior: PriorEstimate, spent: float, n_population: float) -> Estimates:
-    """From decisions about rows that knew nothing of themselves, for a table with so many rows of the population."""
-    flagged_mass = np.where(decisions.population > 0, decisions.population_mass, 0.0)
-    found = float(decisions.recall(np.zeros(1))[0])
-    recall = proportion(found * decisions.n_positive, decisions.n_positive, spent=spent)
-    flagged = proportion(flagged_mass.sum() * decisions.n_population, decisions.n_population)
-    probabilities = calibrate(decisions, prior.value).probability(decisions.population)
-    precision = _precision(float(flagged_mass @ probabilities), prior, recall, flagged)
-    n_known = decisions.labelled_share * n_population
+def _estimates(evidence: Evidence, threshold: float) -> Estimates:
+    """From scores of rows that knew nothing of themselves."""
+    scores, prior, spent, n_population = evidence.scores, evidence.prior, evidence.spent, evidence.n_population
+    flagged_mass = np.where(scores.population > threshold, scores.population_mass, 0.0)
+    found = float(scores.recall(np.array([threshold]))[0])
+    recall = proportion(found * scores.n_positive, scores.n_positive, spent=spent)
+    flagged = proportion(flagged_mass.sum() * scores.n_population, scores.n_population)
+    precision = _precision(float(flagged_mass @ evidence.probabilities), prior, recall, flagged)
+    n_known = scores.labelled_share * n_population
     return Estimates(
         recall,
         precision,
         flagged,
-        _roc_auc(decisions, prior, spent),
+        evidence.roc_auc,
         Estimate(prior.value, *prior.ends).of_rows(n_population, at_least=n_known),
         precision.of_rows(flagged_mass.sum() * n_population, at_least=n_known * found),
     )
@@ -191,11 +303,11 @@ def _precision(found: float, prior: PriorEstimate, recall: Estimate, flagged: Es
     value, (prior_low, prior_high) = min(1.0, found / flagged.value), prior.ends
     down = [(prior.value, prior_low), (recall.value, recall.low), (flagged.high, flagged.value)]
     up = [(prior_high, prior.value), (recall.high, recall.value), (flagged.value, flagged.low)]
-    low, high = value * np.exp(-_squared_and_added(down)), value * np.exp(_squared_and_added(up))
+    low, high = value * np.exp(-squared_and_added(down)), value * np.exp(squared_and_added(up))
     return Estimate(value, float(low), float(min(high, 1.0)))
 
 
-def _squared_and_added(ratios: Sequence[tuple[float | None, float | None]]) -> float:
+def squared_and_added(ratios: Sequence[tuple[float | None, float | None]]) -> float:
     """How far a product can lie off, as a log, if each of its independent factors can lie off by this ratio."""
     logs = [np.log(larger / smaller) if larger and smaller else np.inf for larger, smaller in ratios]
     return float(np.linalg.norm(logs))
@@ -225,8 +337,8 @@ def _intervals_alone(found: Estimates, keep: tuple[str, ...]) -> Estimates:
     )
 
 
-def _honest_decisions(classifier: Any, is_positive: np.ndarray) -> HonestScores:
-    """Honest scores less the threshold."""
+def _check_rows(classifier: Any, is_positive: np.ndarray) -> None:
+    """Refuse a table that the honest scores are not of."""
     honest: HonestScores = classifier.honest_scores_
     # A weighted score has the labelled rows among the population once more, in the single-sample scenario.
     among_others = classifier.scenario == "single-sample" and not honest.labelled_share
@@ -238,7 +350,6 @@ def _honest_decisions(classifier: Any, is_positive: np.ndarray) -> HonestScores:
             raise ValueError(
                 "X and y are not the table that the model was fitted to, or its rows are in another order."
             )
-    return honest.mapped(1.0, -classifier.threshold_)
 
 
 def _refitted_decisions(

@@ -10,7 +10,7 @@ try:
 except ImportError:  # pragma: no cover (the extra is installed where tests run)
     sys.exit("The command line needs a few more packages: pip install 'unlabeled[cli]'")
 
-from unlabeled.cli import datasets, demo, explain, fit, predict, prior, reproduce
+from unlabeled.cli import datasets, demo, explain, fit, predict, prior, report, reproduce
 from unlabeled.cli.failures import EXIT_CODES
 from unlabeled.versions import version_of
 
@@ -25,6 +25,7 @@ for _command in (
     predict.predict,
     prior.prior,
     explain.explain,
+    report.report,
     demo.demo,
     datasets.datasets,
     reproduce.reproduce,

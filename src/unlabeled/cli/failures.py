@@ -17,11 +17,11 @@ from unlabeled.files import check_writable
 
 __all__ = ["EXIT_CODES", "INTERRUPTED", "OutputError", "check_output", "explain_failure", "run"]
 
-BAD_INPUT, USAGE, BAD_OUTPUT, BUG = 1, 2, 3, 70
+BAD_INPUT, USAGE, BAD_OUTPUT, CHECK_FAILED, BUG = 1, 2, 3, 4, 70
 EXIT_CODES = (
     "**Exit codes**: 0 done; 1 a table, a model or a value in it cannot be used; 2 wrong usage; 3 the output cannot be "
-    "written, or exists (`--force`); 70 an error of ours; 130 stopped by Ctrl-C, 143 by a kill. No half-written file "
-    "is left behind."
+    "written, or exists (`--force`); 4 a check of `report --fail-on` has found something; 70 an error of ours; 130 "
+    "stopped by Ctrl-C, 143 by a kill. No half-written file is left behind."
 )
 
 
@@ -34,7 +34,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     debug, as_json = "--debug" in arguments, "--json" in arguments
     words = [argument for argument in arguments if argument != "--debug"]
     try:
-        app(words, prog_name="unlabeled", standalone_mode=not as_json)
+        ended = app(words, prog_name="unlabeled", standalone_mode=not as_json)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else BAD_INPUT
         return _ended(code)
@@ -46,7 +46,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         message, code = explain_failure(error)
         _tell_json(message, code) if as_json else _tell(message)
         return code
-    return 0
+    return ended if isinstance(ended, int) else 0  # for machines an exit code is an answer, and no SystemExit
 
 
 def _ended(code: int) -> int:

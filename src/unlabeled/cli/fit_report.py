@@ -16,6 +16,8 @@ from unlabeled.explanations import in_words
 from unlabeled.priors import PriorEstimate
 from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.tables import Columns
+from unlabeled.tables.profile import ColumnProfile, profile
+from unlabeled.tables.reading import STANDARD_INPUT
 
 #: Columns by which labels are told to differ, for machines.
 MOST_COLUMNS = 10
@@ -82,6 +84,7 @@ class FitReport:
                 "verdict": self.labels.verdict_,
                 "columns": [asdict(column) for column in self.labels.columns_[:MOST_COLUMNS]],
             },
+            "profile": [column.as_dict() for column in self._profile()],
             "warnings": self.remarks,
             "model": str(self.out),
         }
@@ -103,6 +106,20 @@ class FitReport:
         for remark in self.remarks:
             say("Warning", remark)
         say("Model", f"{self.out} ({self.out.stat().st_size / 1e6:.1f} MB)")
+        say("Report", f"unlabeled report {self._report_arguments()}")
+
+    def _report_arguments(self) -> str:
+        """What to write after `unlabeled report` for a page about this model and its table."""
+        table = str(self.learning.source.path)
+        words = [str(self.out), *([] if table == STANDARD_INPUT else [table])]
+        return " ".join([*map(shlex.quote, words), "--out", shlex.quote(str(self.out.with_suffix(".html")))])
+
+    def _profile(self) -> list[ColumnProfile]:
+        """What the columns of the population look like, so that other tables can be compared with them."""
+        frame, labels = self.learning.frame, self.learning.labels
+        if self.scenario == "case-control":
+            frame = frame.filter(~labels.is_positive)
+        return profile(frame, self.learning.columns)
 
     @property
     def _n_population(self) -> int:

@@ -13,6 +13,7 @@ from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.adapting import Adaptation, adaptation
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
+from unlabeled.deciding.distributions import piece_for_notebooks
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
 from unlabeled.samples import PUSample
@@ -136,6 +137,14 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         bends = self.threshold in ("prevalence", "bayes")
         new.calibration_ = calibration.through_half_at(new.threshold_) if bends else calibration
         return new
+
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's view of the parameters, and once fitted what was learned."""
+        shown: str = super()._html_repr()  # of scikit-learn's `BaseEstimator`
+        if not hasattr(self, "honest_scores_") or not hasattr(self, "threshold_"):
+            return shown
+        piece = piece_for_notebooks(self.honest_scores_, self.threshold_, self.prior_, f"scores-{id(self):x}")
+        return f"{shown}{piece}"
 
     def _decide(self, scores: HonestScores) -> None:
         """Keep honest scores, and read threshold and probabilities off them."""

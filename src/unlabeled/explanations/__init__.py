@@ -18,6 +18,7 @@ from unlabeled.explanations.distances import DistanceReasons, distance_reasons
 from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
 from unlabeled.explanations.least_squares import LeastSquaresReasons, least_squares_reasons
 from unlabeled.explanations.shares import Shares
+from unlabeled.frames import is_frame
 
 __all__ = [
     "DistanceReasons",
@@ -133,7 +134,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     """
     check_is_fitted(model)
     table: Any = row
-    if np.ndim(row) == 1:
+    if not is_frame(row) and np.ndim(row) == 1:
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
     if isinstance(model, Pipeline):
         return _of_pipeline(model, table)

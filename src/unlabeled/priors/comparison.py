@@ -78,7 +78,8 @@ class PriorComparison:
         if len(votes) < 2:
             return "There are too few estimates to compare."
         middle, spread = votes[len(votes) // 2], votes[-1] - votes[0]
-        of = f"{votes[0]:.3f} to {votes[-1]:.3f} ({', '.join(UPPER_BOUNDS)} set aside: upper bounds)"
+        aside = [name for name in UPPER_BOUNDS if name in self.estimates or name in self.failures]
+        of = f"{votes[0]:.3f} to {votes[-1]:.3f}" + (f" ({', '.join(aside)} set aside: upper bounds)" if aside else "")
         if spread <= max(0.03, 0.25 * middle):
             return f"The estimates agree: {of}."
         if not self.disagree:

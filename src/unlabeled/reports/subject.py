@@ -1,0 +1,212 @@
+"""What a report is about: a model, what it knows of itself, and a table to look at, of which some rows are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from unlabeled.arrays import FloatArray, on_host
+from unlabeled.displays.decision_boundary import feature_names, margins_of
+from unlabeled.evaluation import Evidence, find_evidence, has_honest_scores
+from unlabeled.frames import is_frame
+from unlabeled.labels import positives_among
+from unlabeled.samples import some_rows
+from unlabeled.tables import Column, Columns, TableModel
+from unlabeled.tables.conversion import as_table
+from unlabeled.tables.profile import ColumnProfile, profile
+
+#: The most labelled and the most other rows of a table that are scored.
+MOST_POSITIVES, MOST_UNLABELED = 2_000, 8_000
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Some rows of a table, scored: labelled positives first, if the table says which these are.
+
+    ``numbers`` are their places in the table, counted from 0; ``features`` are what the classifier sees.
+    """
+
+    X: Any
+    numbers: np.ndarray
+    is_positive: np.ndarray | None
+    features: Any
+    margins: FloatArray
+    names: tuple[str, ...]
+
+    @property
+    def unlabeled(self) -> np.ndarray:
+        """Places of the rows that are not labelled."""
+        return np.arange(len(self.numbers)) if self.is_positive is None else np.flatnonzero(~self.is_positive)
+
+    def some(self, places: np.ndarray) -> Any:
+        """The table of some of these rows."""
+        return _safe_indexing(self.X, places)
+
+    def frame(self, places: np.ndarray) -> pl.DataFrame | None:
+        """The same as a data frame of polars, for people to read; None for sparse rows."""
+        rows = self.some(places)
+        return None if issparse(rows) else as_table(rows if is_frame(rows) else np.asarray(rows), self.names)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted model, and a table: the one it was fitted to (``is_training``), or another.
+
+    ``labels`` are those of all rows of the table, if it has any; ``source`` is what it is called.
+    """
+
+    model: Any
+    X: Any = None
+    labels: np.ndarray | None = None
+    is_training: bool = False
+    source: str = ""
+    y: Any = None
+    before: tuple[ColumnProfile, ...] = ()
+
+    @classmethod
+    def of(
+        cls, model: Any, X: Any = None, y: Any = None, *, source: str = "", before: Sequence[ColumnProfile] = ()
+    ) -> Subject:
+        """Check what was given, and find out whether the table is the one that the model was fitted to.
+
+        ``before`` is what the columns of that one look like, where the model does not know it.
+        """
+        check_is_fitted(model)
+        if (X is None) != (y is None) and X is None:
+            raise ValueError("y came without X; give both, or neither.")
+        classifier = model[-1] if isinstance(model, Pipeline) else model
+        if X is None:
+            return cls(model, source=source)
+        before = tuple(before)
+        labels = None if y is None else positives_among(np.asarray(y), classifier.classes_)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if labels is not None and len(labels) != n_rows:
+            raise ValueError(f"X has {n_rows:,} rows and y {len(labels):,}; they must agree.")
+        if labels is not None and not labels.any():
+            labels = None  # a table of which no row is labelled has no labels
+        X = X if is_frame(X) or issparse(X) else np.asarray(X)
+        is_training = labels is not None and _is_training(model, classifier, labels)
+        return cls(model, X, labels, is_training, source, y, before)
+
+    @property
+    def classifier(self) -> Any:
+        """The last step of a pipeline, or the model itself."""
+        return self.model[-1] if isinstance(self.model, Pipeline) else self.model
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What `unlabeled fit` has kept."""
+        return getattr(self.model, "facts", None) or {}
+
+    @property
+    def scenario(self) -> str:
+        """How the labelled rows came about."""
+        return str(self.classifier.scenario)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return 0 if self.X is None else int(self.X.shape[0])
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """Honest scores of the training rows; None where neither model nor table tells."""
+        if has_honest_scores(self.classifier) or not self.is_training:
+            return find_evidence(self.model)
+        return find_evidence(self.model, self.X, self.y)
+
+    @cached_property
+    def rows(self) -> TableRows | None:
+        """Some rows of the table, scored; None without a table."""
+        if self.X is None:
+            return None
+        rng, all_rows = np.random.RandomState(0), np.arange(self.n_rows)
+        labels = np.zeros(self.n_rows, dtype=bool) if self.labels is None else self.labels
+        sides = (all_rows[labels], MOST_POSITIVES), (all_rows[~labels], MOST_UNLABELED)
+        numbers = np.concatenate([side[some_rows(len(side), most, rng)] for side, most in sides])
+        X = _safe_indexing(self.X, numbers)
+        features = self.features(X)
+        is_positive = None if self.labels is None else self.labels[numbers]
+        return TableRows(X, numbers, is_positive, features, self.margins(features), self.column_names)
+
+    def features(self, X: Any) -> Any:
+        """Rows of a table as the classifier sees them."""
+        table = self.model[:-1].transform(X) if isinstance(self.model, Pipeline) else X
+        return self.classifier._validated(on_host(table))
+
+    def margins(self, features: Any) -> FloatArray:
+        """Score less threshold."""
+        return margins_of(self.classifier)(features)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of the table, as people call them."""
+        if is_frame(self.X):
+            return tuple(str(name) for name in self.X.columns)
+        names: Sequence[Any] = getattr(self.classifier, "feature_names_in_", ())
+        if isinstance(self.model, Pipeline):
+            names = getattr(self.model[0], "feature_names_in_", names)
+        n_columns = self.X.shape[1]
+        return tuple(map(str, names)) if len(names) == n_columns else tuple(f"x{place}" for place in range(n_columns))
+
+    @cached_property
+    def feature_names(self) -> list[str]:
+        """The names of what the classifier sees."""
+        return feature_names(self.model, self.rows.features.shape[1] if self.rows is not None else 0)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What the columns of the table are: as the encoder knows them, or all numbers."""
+        encoder = self.model[0] if isinstance(self.model, TableModel) else getattr(self.classifier, "encoder_", None)
+        found = getattr(encoder, "columns_", None)
+        if found is not None:
+            return found
+        return Columns(tuple(Column(name, "number") for name in self.column_names))
+
+    @cached_property
+    def training_profile(self) -> tuple[ColumnProfile, ...]:
+        """What the columns of the training table look like: as was said, as the model has kept it, or as seen here."""
+        if self.before:
+            return self.before
+        if "profile" in self.facts:
+            return tuple(ColumnProfile.from_dict(entry) for entry in self.facts["profile"])
+        rows = self.rows
+        frame = None if rows is None or not self.is_training else self.as_frame(_of_population(self, rows))
+        return () if frame is None else tuple(profile(frame, self.columns))
+
+    def as_frame(self, X: Any) -> pl.DataFrame | None:
+        """A table in which columns are found by name; None for sparse rows, and for none."""
+        if X is None or issparse(X):
+            return None
+        return as_table(X) if is_frame(X) else as_table(np.asarray(X, dtype=np.float64), self.column_names)
+
+
+def _of_population(subject: Subject, rows: TableRows) -> Any:
+    """The rows that are of the population: in the case-control scenario those that are not labelled."""
+    return rows.some(rows.unlabeled) if subject.scenario == "case-control" else rows.X
+
+
+def _is_training(model: Any, classifier: Any, labels: np.ndarray) -> bool:
+    """Whether labels are where they were in `fit`: as many rows, and the honest scores' rows have their labels."""
+    facts = getattr(model, "facts", None) or {}
+    if "n_rows" in facts and facts["n_rows"] != len(labels):
+        return False
+    if not has_honest_scores(classifier):
+        return not facts or facts["label"]["n_positive"] == int(labels.sum())
+    honest = classifier.honest_scores_
+    positive, unlabeled = honest.positive_rows, honest.unlabeled_rows
+    if positive is None or max(positive.max(), unlabeled.max()) >= len(labels):
+        return False
+    if not labels[positive].all() or int(labels.sum()) < len(np.unique(positive)):
+        return False
+    among_others = classifier.scenario == "single-sample" and not honest.labelled_share
+    return among_others or not labels[unlabeled].any()

@@ -1,0 +1,292 @@
+"""Every coded check fires on a table that was made for it, and stays silent on a clean one."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unlabeled import WMMDClassifier, report
+from unlabeled.bounds import round_ball_bound, sample_size
+from unlabeled.datasets import make_gaussians
+from unlabeled.evaluation import find_evidence
+from unlabeled.reports import CHECKS, SEVERITIES
+from unlabeled.reports.checks import DOCUMENTATION, column_areas, order_of_labels, positives_needed
+from unlabeled.tables import Column, Columns
+from unlabeled.tables.profile import profile, shifts
+
+PAGE = Path(__file__).parents[1] / "docs" / "checks.md"
+
+
+def drawn(n_positive=60, n_unlabeled=400, prior=0.4, separation=3.0, n_noise=2, seed=0):
+    """Two Gaussians, and columns of noise beside them."""
+    data = make_gaussians(n_positive, n_unlabeled, prior=prior, separation=separation, random_state=seed)
+    noise = np.random.default_rng(seed).normal(size=(len(data.X), n_noise))
+    return np.column_stack([data.X, noise]), np.asarray(data.y)
+
+
+def fitted(X, y, prior=0.4, **options):
+    return WMMDClassifier(prior, random_state=0, **options).fit(X, y)
+
+
+def found(code, model, X=None, y=None, **options):
+    about = report(model, X, y, **options)
+    check = CHECKS[code](about.subject if about.other is None else about.other)  # this one alone, for it is quick
+    assert check.sentence
+    assert check.remedy or check.severity in ("ok", "skipped", "info")
+    return check
+
+
+@pytest.fixture(scope="module")
+def clean():
+    X, y = drawn(n_positive=120, n_unlabeled=600)
+    return X, y, fitted(X, y)
+
+
+@pytest.fixture(scope="module")
+def clean_report(clean):
+    X, y, model = clean
+    new, _ = drawn(n_positive=1, n_unlabeled=500, seed=7)
+    return {check.code: check for check in report(model, X, y, new=new[1:]).checks}
+
+
+# --- a clean table ---
+
+
+@pytest.mark.parametrize("code", sorted(set(CHECKS) - {"PU302"}))
+def test_silent_on_a_clean_table(clean_report, code):
+    assert clean_report[code].severity == "ok", clean_report[code].sentence
+
+
+def test_codes_stay(clean_report):
+    """Codes are part of what users write into pipelines: none may go, and none may change its meaning."""
+    assert {code: check.title for code, check in sorted(clean_report.items())} == {
+        "PU101": "Prior near 1",
+        "PU102": "Prior not identified",
+        "PU201": "Labels do not look random",
+        "PU202": "Scenario mismatch",
+        "PU203": "Hardly an unlabeled positive left",
+        "PU301": "Fewer positives than needed",
+        "PU302": "No better than taking unlabeled as negative",
+        "PU303": "Columns hardly tell positives from others",
+        "PU401": "A column leaks the label",
+        "PU402": "Duplicates",
+        "PU501": "Drift",
+        "PU502": "Another share of positives",
+        "PU503": "Values that the model does not know",
+    }
+
+
+def test_every_check_has_its_page(clean_report):
+    text = PAGE.read_text(encoding="utf-8")
+    for code, check in clean_report.items():
+        heading = f'<a id="{code.lower()}"></a>\n## {code}: {check.title[0].lower()}{check.title[1:]}\n'
+        assert heading in text, code
+        assert check.link == f"{DOCUMENTATION}checks.html#{code.lower()}"
+    assert len(re.findall(r"^## PU\d+", text, re.MULTILINE)) == len(CHECKS)
+
+
+# --- tables that were made for a check ---
+
+
+def test_a_prior_near_one():
+    X, y = drawn()
+    assert found("PU101", fitted(X, y, prior=0.95)).severity == "warning"
+
+
+def test_a_prior_that_is_not_identified():
+    X, y = drawn(n_positive=25, n_unlabeled=150, separation=0.7)
+    model = fitted(X, y, prior="auto")
+    check = found("PU102", model)
+    assert check.severity == "warning"
+    assert "between" in check.sentence or "lower limit" in check.sentence
+
+
+def test_labels_of_one_corner():
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(size=800) < 0.5
+    X = rng.normal(np.where(truth, 2.0, -2.0)[:, None] * [1, 0], 1)
+    y = (truth & (X[:, 1] > 0.3)).astype(int)  # all positives of one half are labelled, and none of the other
+    model = fitted(X, y, prior=0.5, scenario="single-sample")
+    check = found("PU201", model, X, y)
+    assert check.severity == "warning"
+    assert "PropensityEMClassifier" in check.remedy
+
+
+def test_a_block_of_labels_is_no_single_sample():
+    X, y = drawn()
+    assert y[: y.sum()].all()
+    check = found("PU202", fitted(X, y, scenario="single-sample"), X, y)
+    assert check.severity == "warning"
+    assert "one block" in check.sentence
+    order = np.random.default_rng(0).permutation(len(y))
+    model = fitted(X[order], y[order], scenario="single-sample")
+    assert found("PU202", model, X[order], y[order]).severity == "ok"
+
+
+def test_scattered_labels_are_no_sample_of_their_own():
+    X, y = drawn()
+    order = np.random.default_rng(0).permutation(len(y))
+    assert found("PU202", fitted(X[order], y[order]), X[order], y[order]).severity == "info"
+    assert found("PU202", fitted(X[order], y[order])).severity == "info"  # from what the model keeps
+
+
+def test_positives_that_are_copies_of_unlabeled_rows():
+    X, y = drawn()
+    X[np.flatnonzero(y == 0)[:20]] = X[np.flatnonzero(y == 1)[:20]]
+    order = np.random.default_rng(0).permutation(len(y))
+    check = found("PU202", fitted(X[order], y[order], scenario="single-sample"), X[order], y[order])
+    assert "20 labelled rows have a copy" in check.sentence
+
+
+def test_the_order_of_labels_by_hand():
+    labels = np.array([True, True, False, True, False, False])  # four runs where four are expected
+    assert order_of_labels(labels) == pytest.approx(0)
+    assert order_of_labels(np.repeat([True, False], 200)) < -15
+
+
+def test_no_positive_left():
+    X, y = drawn()
+    model = fitted(X, y, prior=(y.sum() + 0.4) / len(y), scenario="single-sample")
+    assert found("PU203", model).severity == "warning"
+
+
+def test_few_positives():
+    X, y = drawn(n_positive=7)
+    check = found("PU301", fitted(X, y))
+    assert check.severity == "warning"
+    assert "7 labelled positives" in check.sentence
+
+
+def test_positives_needed_are_those_of_the_bound(clean):
+    X, y, model = clean
+    evidence = find_evidence(model, X, y)
+    assert positives_needed(evidence) is None  # 600 unlabeled rows are too few for any promise
+    many = replace(evidence, n_population=1e6)
+    assert positives_needed(many) == sample_size(0.1, round_ball_bound, prior=0.4, n_unlabeled=1_000_000)[0]
+
+
+def test_trees_that_rank_better():
+    rng = np.random.default_rng(0)
+    truth = np.arange(900) < 500
+    truth[300:] = rng.uniform(size=600) < 0.3
+    X = rng.normal(size=(900, 25))
+    X[:, 0] = np.where(truth, rng.choice([-1.0, 1.0], 900), 0) + 0.1 * rng.normal(size=900)
+    y = (np.arange(900) < 300).astype(int)
+    check = found("PU302", fitted(X, y, prior=0.3), X, y)
+    assert check.severity == "warning"
+    assert "rank labelled positives higher" in check.sentence
+
+
+def test_a_ranking_better_than_that_of_trees_is_silent():
+    rng = np.random.default_rng(1)
+    truth = np.append(np.ones(200, bool), rng.uniform(size=500) < 0.3)
+    X = rng.normal(0.5 * truth[:, None], 1, (700, 16))  # a little in every column: hard for trees
+    y = (np.arange(700) < 200).astype(int)
+    assert found("PU302", fitted(X, y, prior=0.3), X, y).severity == "ok"
+
+
+def test_columns_that_tell_nothing():
+    X, y = drawn(separation=0.0)
+    assert found("PU303", fitted(X, y)).severity == "warning"
+
+
+def test_a_column_that_knows_the_label():
+    X, y = drawn()
+    case = np.where(y == 1, np.arange(len(y)) + 1.0, np.nan)  # filled in where a case was confirmed
+    frame = pd.DataFrame(np.column_stack([X, case]), columns=["a", "b", "c", "d", "case_number"])
+    model = fitted(frame, y)
+    check = found("PU401", model, frame, y)
+    assert check.severity == "error"
+    assert "'case_number'" in check.sentence
+    assert found("PU401", model).severity in ("ok", "warning")  # the scores alone name no column
+
+
+def test_areas_of_columns_by_pairs():
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 4, (40, 3)).astype(float)
+    values[rng.uniform(size=40) < 0.2, 2] = np.nan
+    is_positive = np.arange(40) < 12
+    for column, area in zip(values.T, column_areas(values, is_positive), strict=True):
+        by_pairs = []
+        for fill in (-np.inf, np.inf):
+            filled = np.where(np.isnan(column), fill, column)
+            positive, others = filled[is_positive][:, None], filled[~is_positive]
+            share = float(np.mean((positive > others) + 0.5 * (positive == others)))
+            by_pairs.append(max(share, 1 - share))
+        assert area == pytest.approx(max(by_pairs))
+
+
+def test_copies_of_labelled_rows():
+    X, y = drawn()
+    places = np.r_[np.arange(len(y)), np.flatnonzero(y == 1)[:10]]
+    check = found("PU402", fitted(X[places], y[places]), X[places], y[places])
+    assert check.severity == "warning"
+    assert "0 labelled rows have one among the unlabeled" in check.sentence
+
+
+def test_columns_that_shifted(clean):
+    X, y, model = clean
+    new = drawn(seed=3)[0] + [0, 2.0, 0, 0]
+    check = found("PU501", model, X, y, new=new)
+    assert check.severity == "warning"
+    assert "'x1'" in check.sentence
+
+
+def test_the_index_of_a_shift_by_hand():
+    columns = Columns((Column("a", "number"),))
+    pl = pytest.importorskip("polars")
+    before = profile(pl.DataFrame({"a": np.arange(1, 101.0)}), columns)
+    assert before[0].shares[:-1] == pytest.approx([0.1] * 10)
+    (same,) = shifts(before, pl.DataFrame({"a": np.arange(1, 101.0)}), columns)
+    assert same.index == pytest.approx(0)
+    (half,) = shifts(before, pl.DataFrame({"a": np.arange(1, 51.0)}), columns)
+    p, q = np.full(10, 0.1) + 1e-4, np.r_[np.full(5, 0.2), np.zeros(5)] + 1e-4
+    assert half.index == pytest.approx(np.sum((q - p) * np.log(q / p)))
+    assert half.is_clear
+    assert not same.is_clear
+
+
+def test_another_share_of_positives(clean):
+    X, y, model = clean
+    new = drawn(n_positive=1, n_unlabeled=500, prior=0.8, seed=5)[0][1:]
+    check = found("PU502", model, X, y, new=new)
+    assert check.severity == "warning"
+    assert "adapt" in check.remedy
+
+
+def test_categories_that_were_not_there(clean):
+    X, y, _ = clean
+    words = np.random.default_rng(0).choice(["web", "phone"], len(y))
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "channel": words})
+    model = fitted(frame, y)
+    new = frame.assign(channel=np.where(np.arange(len(y)) % 10 == 0, "fax", words))
+    check = found("PU503", model, frame, y, new=new)
+    assert check.severity == "warning"
+    assert "'channel'" in check.sentence
+    assert found("PU503", model, frame, y, new=frame).severity == "ok"
+
+
+# --- what is not there is not judged ---
+
+
+def test_without_a_table_some_checks_are_skipped(clean):
+    _, _, model = clean
+    skipped = {check.code for check in report(model).checks if check.severity == "skipped"}
+    assert skipped == {"PU201", "PU302", "PU402", "PU501", "PU502", "PU503"}
+
+
+def test_limits(clean):
+    X, y, _ = clean
+    bad = report(fitted(X, y, prior=0.95), X, y)
+    assert "PU101" in [check.code for check in bad.failing("PU101")]
+    assert not bad.failing("PU401")
+    assert {check.severity for check in bad.failing("warning")} <= {"warning", "error"}
+    assert bad.failing("warning")
+    assert not bad.failing()
+    with pytest.raises(ValueError, match=r"'PU999' is neither a code .*PU101.* nor one of"):
+        bad.failing("PU999")
+    levels = [SEVERITIES.index(check.severity) for check in bad.checks]
+    assert levels == sorted(levels, reverse=True)
