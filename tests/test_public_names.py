@@ -8,6 +8,7 @@ import pytest
 import unlabeled
 import unlabeled.bias
 import unlabeled.datasets
+import unlabeled.distributed
 import unlabeled.engines
 import unlabeled.priors
 
@@ -35,6 +36,7 @@ def test_public_names():
         "wmmd",
     ]
     assert unlabeled.bias.__all__ == ["Choice", "ColumnDifference", "ScarTest", "choose_classifier"]
+    assert unlabeled.distributed.__all__ == ["DaskWMMDClassifier"]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",
