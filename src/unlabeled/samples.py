@@ -64,6 +64,11 @@ class Sample:
         return float(len(self)) if self.log_weights is None else float(self.weights.sum())
 
     @property
+    def is_here(self) -> bool:
+        """Whether the rows are in this process."""
+        return True
+
+    @property
     def n_features(self) -> int:
         """How many features rows have."""
         return int(self.rows.shape[1])

@@ -92,7 +92,11 @@ class UnlabeledRows:
         of_numbers = np.unique(numbers)
         tasks = [
             delayed(_picked, name="unlabeled-rows")(
-                layout, *self.inputs(number), places[numbers == number] - self.starts[number], self.table_starts[number]
+                layout,
+                self.part(number),
+                int(self.table_starts[number]),
+                *self.inputs(number),
+                places[numbers == number] - self.starts[number],
             )
             for number in of_numbers.tolist()
         ]
@@ -104,11 +108,19 @@ class UnlabeledRows:
         client, layout, numbers = running_client(self.client), self.partitions.layout, self.in_use.tolist()
         tasks = [
             delayed(_picked, name="unlabeled-rows")(
-                layout, *self.inputs(number), np.arange(self.counts[number]), self.table_starts[number]
+                layout,
+                self.part(number),
+                int(self.table_starts[number]),
+                *self.inputs(number),
+                np.arange(self.counts[number]),
             )
             for number in numbers
         ]
         return stacked_samples(of_each(client, tasks, numbers, verbose=self.verbose), weighted=self.weighted)
+
+    def part(self, number: int) -> Part:
+        """A partition, as tasks know it."""
+        return Part(number, int(self.starts[number]), int(self.counts[number]))
 
     def inputs(self, number: int) -> tuple[Any, Any, Any]:
         """What makes a partition: its rows, labels and weights."""
@@ -120,7 +132,7 @@ class UnlabeledRows:
 
         def step_of(number: int) -> Callable[[Any], Delayed]:
             return lambda so_far: delayed(_added, name="unlabeled-sums")(
-                so_far, job, number, *self.inputs(number), int(self.starts[number])
+                so_far, job, self.part(number), *self.inputs(number)
             )
 
         return [step_of(number) for number in self.in_use.tolist()]
@@ -137,6 +149,15 @@ def stacked_samples(samples: Iterable[Sample], *, weighted: bool) -> Sample:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Which partition it is, the place of its first unlabeled row among all of them, and how many it has."""
+
+    number: int
+    start: int
+    n_rows: int
+
+
+@dataclass(frozen=True)
 class Job:
     """A function of parts, how its answers are merged, and what is done to rows before: what tasks are given."""
 
@@ -147,19 +168,20 @@ class Job:
     beside: Changes | None
     weighted: bool
 
-    def answer(self, number: int, block: Any, labels: Any, weights: Any, start: int) -> Any:
+    def answer(self, which: Part, block: Any, labels: Any, weights: Any) -> Any:
         """What the function says of a partition."""
         try:
             with limited_to_a_slot():
                 _, unlabeled = self.layout.separated(block, labels, weights)
+                _check_same(unlabeled, which.n_rows)
                 if not self.weighted:
                     unlabeled = Sample(unlabeled.rows, None, unlabeled.numbers)
                 part = changed(unlabeled, self.changes)
                 if self.beside is None:
-                    return self.of_part(part, start)
-                return self.of_part(part, start, changed(unlabeled, self.beside))
+                    return self.of_part(part, which.start)
+                return self.of_part(part, which.start, changed(unlabeled, self.beside))
         except Exception as error:
-            error.add_note(f"This came up in partition {number} (counted from 0).")
+            error.add_note(f"This came up in partition {which.number} (counted from 0).")
             raise
 
 
@@ -170,8 +192,8 @@ def changed(sample: Sample, changes: Changes) -> Sample:
     return sample
 
 
-def _added(so_far: Any, job: Job, number: int, block: Any, labels: Any, weights: Any, start: int) -> Any:
-    answer = job.answer(number, block, labels, weights, start)
+def _added(so_far: Any, job: Job, which: Part, block: Any, labels: Any, weights: Any) -> Any:
+    answer = job.answer(which, block, labels, weights)
     return answer if so_far is None or job.merge is None else job.merge(so_far, answer)
 
 
@@ -179,14 +201,20 @@ def _merge(job: Job, one: Any, other: Any) -> Any:
     return one if job.merge is None else job.merge(one, other)
 
 
-def _picked(layout: Layout, block: Any, labels: Any, weights: Any, places: np.ndarray, table_start: int) -> Sample:
-    _, unlabeled = layout.separated(block, labels, weights, int(table_start))
-    if len(unlabeled) <= places.max():
+def _picked(
+    layout: Layout, which: Part, table_start: int, block: Any, labels: Any, weights: Any, places: np.ndarray
+) -> Sample:
+    _, unlabeled = layout.separated(block, labels, weights, table_start)
+    _check_same(unlabeled, which.n_rows)
+    return unlabeled.take(places)
+
+
+def _check_same(unlabeled: Sample, n_rows: int) -> None:
+    if len(unlabeled) != n_rows:
         raise ValueError(
-            f"it had more unlabeled rows when it was first read, and {len(unlabeled)} now. A partition must be the "
+            f"it had {n_rows} unlabeled rows when it was first read, and {len(unlabeled)} now. A partition must be the "
             "same whenever it is made: give random data a seed, or persist() it."
         )
-    return unlabeled.take(places)
 
 
 class RowsElsewhere:
@@ -223,6 +251,11 @@ class DistributedSample(Sample):
 
     def __hash__(self) -> int:
         return id(self)
+
+    @property
+    def is_here(self) -> bool:
+        """They are not."""
+        return False
 
     # --- what must see every row ---
 
@@ -356,6 +389,11 @@ class JoinedSample(Sample):
             ("numbers", None),
         ):
             object.__setattr__(self, name, value)
+
+    @property
+    def is_here(self) -> bool:
+        """Most of them are not."""
+        return False
 
     def reduced(
         self,

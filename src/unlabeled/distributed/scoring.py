@@ -18,7 +18,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.distributed.partitions import Layout, is_frame, query_blocks
 from unlabeled.distributed.running import for_all_workers, limited_to_a_slot, merged_over, n_threads_of, running_client
-from unlabeled.distributed.samples import Job, UnlabeledRows
+from unlabeled.distributed.samples import Job, Part, UnlabeledRows
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio, log_score
 
@@ -150,7 +150,7 @@ def _as_array(found: list[Delayed], lengths: tuple[float, ...], answer: Answered
 def _sums(rows: Delayed, table: UnlabeledRows, job: Any, scorer: Any, n_lanes: int) -> Delayed:
     def step_of(number: int) -> Callable[[Any], Delayed]:
         return lambda so_far: delayed(_summed, name="unlabeled-sums")(
-            so_far, rows, scorer, job, number, *table.inputs(number)
+            so_far, rows, scorer, job, table.part(number), *table.inputs(number)
         )
 
     return merged_over([step_of(number) for number in table.in_use.tolist()], delayed(np.logaddexp), n_lanes)
@@ -173,14 +173,14 @@ def _summed(
     rows: FloatArray,
     scorer: Scorer,
     job: Job,
-    number: int,
+    which: Part,
     block: Any,
     labels: Any,
     weights: Any,
 ) -> FloatArray:
     """Log sums from a block of rows to the unlabeled rows of a partition, added to those of others."""
     of_part = partial(_to_part, kernels=scorer.kernels, queries=rows)
-    found = Job(job.layout, of_part, None, job.changes, None, job.weighted).answer(number, block, labels, weights, 0)
+    found = Job(job.layout, of_part, None, job.changes, None, job.weighted).answer(which, block, labels, weights)
     return found if so_far is None else np.logaddexp(so_far, found)
 
 
