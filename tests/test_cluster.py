@@ -29,7 +29,7 @@ def client():
         "distributed.scheduler.allowed-failures": 10,
         "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
     }
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
         dask.config.set(settings),
         distributed.LocalCluster(**options, silence_logs=50) as cluster,
@@ -174,7 +174,7 @@ def test_ten_times_the_memory_of_a_worker():
     y = (da.arange(n_rows, chunks=chunk) % 500_000 == 7).astype(np.int8)
     X = X + (y[:, None] * 1.5)
     assert X.nbytes == 4e9
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**options, memory_limit="400MB", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("client")
 @pytest.fixture(scope="module")
 def client():
     """Workers as threads: quick to start, and what is patched here is patched there."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as connected:
         yield connected
 
@@ -374,3 +374,34 @@ def test_a_partition_that_changes_is_told(tmp_path):
     labels = da.concatenate([da.from_delayed(delayed(half), (np.nan,), dtype=float) for half in (y[:200], y[200:])])
     with pytest.raises(ValueError, match=r"rows and 200 labels|when it was first read"):
         DaskWMMDClassifier(0.5).fit(parted, labels)
+
+
+# --- compressed ---
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_compression_where_rows_are(scenario, monkeypatch):
+    """Thinned by partitions the score is near that of all rows, as near as it says, and takes no partition any more."""
+    monkeypatch.setattr("unlabeled.distributed.compression.FIRST_SIZE", 1000)
+    monkeypatch.setattr("unlabeled.distributed.compression.FIRST_TIMES", 1)
+    monkeypatch.setattr("unlabeled.distributed.compression.N_CHECKED", 200)
+    monkeypatch.setattr("unlabeled.scoring.compression.N_CHECKED", 200)
+    data = make_gaussians(200, 7800, random_state=0)
+    lengths = [2500, 0, 3500, 2000]
+    options = {"prior": 0.5, "scenario": scenario, "max_evaluations": 500, "random_state": 0, "smoothing": 1}
+    model = DaskWMMDClassifier(**options).fit(in_parts(data.X, lengths), in_parts(data.y, lengths))
+    parted = in_parts(data.test[:500], [500])
+    exact = model.score_samples(parted).compute()
+    smaller = model.compressed(1200)
+    found = smaller.compression_
+    assert found.n_rows < found.n_rows_before / 3
+    change = np.abs(smaller.score_samples(parted).compute() - exact)
+    assert 0 < change.mean() < 2 * found.mean_change < 0.1
+    assert change.max() < 0.1
+    local = smaller.to_local()
+    np.testing.assert_allclose(local.score_samples(data.test[:500]), smaller.score_samples(parted).compute(), atol=1e-9)
+    assert model.compressed(3 * found.largest_change).compression_.n_rows < found.n_rows_before
+    with pytest.raises(ValueError, match="cannot be met"):
+        model.compressed(1e-9)
+    with pytest.raises(ValueError, match="whole number"):
+        model.compressed("copies")

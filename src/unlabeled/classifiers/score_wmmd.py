@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -116,6 +117,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     _takes_missing = True
     _takes_sparse = True
     verbose: bool = False  # what models that were saved before have
+    # How many unlabeled rows each stands for where only some are given: their weight in the population, which is
+    # nothing to the inner classifier.
+    _stands_for: float = 1.0
 
     def __init__(
         self,
@@ -153,16 +157,21 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
             with stage("steps of features"):
                 inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
         seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
-        self.estimators_, learned = cross_fit(inner, seen, check_n_folds(self.n_folds))
+        self.estimators_, learned = self._cross_fit(inner, seen)
         how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
         with stage("ratio of the learned score"):
             self.ratio_ = ScoreRatio.fit(learned, **how)
-            scores = self._out_of_fold(learned, pu.labelled_share)
+            scores = self._out_of_fold(counted(learned, 1 / self._stands_for), pu.labelled_share)
         with stage("prior"):
             self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, **how)
         with stage("calibration"):
             self._decide(scores)
         return self
+
+    def _cross_fit(self, inner: Any, pu: PUSample) -> tuple[list[Any], PUSample]:
+        """A classifier for each fold, and the samples with out-of-fold scores as rows, which count as these do."""
+        estimators, learned = cross_fit(inner, counted(pu, 1 / self._stands_for), check_n_folds(self.n_folds))
+        return estimators, counted(learned, self._stands_for)
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
@@ -209,6 +218,15 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
             positive.row_numbers,
             unlabeled.row_numbers,
         )
+
+
+def counted(pu: PUSample, times: float) -> PUSample:
+    """The same samples, each unlabeled row so many times."""
+    if times == 1:
+        return pu
+    log_weights = np.log(times) + (0.0 if pu.unlabeled.log_weights is None else pu.unlabeled.log_weights)
+    log_weights = np.broadcast_to(log_weights, len(pu.unlabeled))
+    return replace(pu, unlabeled=replace(pu.unlabeled, log_weights=log_weights))
 
 
 def _steps_of(pu: PUSample) -> Steps:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from unlabeled.arrays import FloatArray
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.deciding.thresholds import Policy
+from unlabeled.distributed.compression import compress_partitions
 from unlabeled.distributed.partitions import (
     Report,
     as_partitions,
@@ -41,7 +42,7 @@ from unlabeled.priors.density import DensityPrior
 from unlabeled.priors.score_based import ScorePrior
 from unlabeled.samples import PUSample, Sample, count_missing, some_rows, warn_if_constant
 from unlabeled.scoring.candidate import Candidate
-from unlabeled.scoring.compression import Target
+from unlabeled.scoring.compression import Compression, Target
 from unlabeled.scoring.copies import LEAST_ROWS
 from unlabeled.scoring.forms import MOST_ROWS, Ranges
 from unlabeled.scoring.ratio import Ratio
@@ -113,7 +114,7 @@ class DaskWMMDClassifier(WMMDClassifier):
     >>> from unlabeled.distributed import DaskWMMDClassifier
     >>> data = make_gaussians(100, 400, random_state=0)
     >>> X, y = da.from_array(data.X, chunks=(200, -1)), da.from_array(data.y, chunks=200)
-    >>> with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster, Client(cluster):
+    >>> with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
     ...     model = DaskWMMDClassifier(prior=0.5).fit(X, y)
     ...     labels = model.predict(X)  # nothing has been computed yet
     ...     print(type(labels).__name__, int(labels.sum().compute()) > 100)
@@ -367,6 +368,14 @@ class DaskWMMDClassifier(WMMDClassifier):
             of_rounds,
             compressed,
         )
+
+    def _compression(self, target: Target | None) -> Compression | None:
+        if target is None:
+            return None
+        pu, of_rounds = self.sample_, self._round_ratios()
+        ratio = Ratio(1 - sum(one.weight for one in of_rounds), self.gamma_, pu.positive, pu.positive)
+        with stage("compression"):
+            return compress_partitions(pu, ratio, of_rounds, target, self._kernels(self.gamma_))
 
     def _scored_by(self) -> Any:
         """Nothing is made beforehand: rows are elsewhere."""

@@ -115,7 +115,7 @@ def has_distances(pu: PUSample) -> bool:
 def _largest(sample: Sample) -> FloatArray:
     """The largest absolute value of each feature; minus infinity for one that no row has."""
     if issparse(sample.rows):
-        return np.asarray(abs(sample.rows).max(axis=0).toarray()[0])
+        return np.asarray(abs(sample.rows).max(axis=0).toarray()[0], dtype=np.float64)
     found = sample.reduced(Ranges.of, Ranges.merged)
     return np.maximum(found.high, -found.low)
 
