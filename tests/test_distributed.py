@@ -19,7 +19,7 @@ from dask import delayed  # noqa: E402
 from unlabeled import WMMDClassifier  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
 from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
-from unlabeled.distributed.wmmd import LARGEST_LOCAL  # noqa: E402
+from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
 from unlabeled.scoring import copies, selection, smoothing  # noqa: E402
 
 N_POSITIVE, N_UNLABELED = 40, 360
@@ -241,9 +241,9 @@ def test_partitions_are_not_gathered(monkeypatch):
     for name, value in (("JUDGING_POINTS", 1000), ("JUDGING_ROWS", 200)):
         monkeypatch.setattr(selection, name, value)
     monkeypatch.setattr("unlabeled.scoring.forms.MOST_ROWS", 500)
-    monkeypatch.setattr("unlabeled.distributed.wmmd.MOST_ROWS", 500)
+    monkeypatch.setattr("unlabeled.distributed.classifier.MOST_ROWS", 500)
     monkeypatch.setattr("unlabeled.scoring.scaling.N_PAIRS", 500)
-    monkeypatch.setattr("unlabeled.distributed.wmmd.N_PAIRS", 500)
+    monkeypatch.setattr("unlabeled.distributed.classifier.N_PAIRS", 500)
     model = DaskWMMDClassifier(0.3, max_evaluations=500, random_state=0)
     model.fit(da.from_array(X, chunks=(5000, -1)), da.from_array(y, chunks=5000))
     held = model.sample_.unlabeled.table.held

@@ -28,7 +28,7 @@ def compress_partitions(
 ) -> Compression:
     """Compress a ratio whose denominator is in partitions, with the ratios of rounds, which are here."""
     if isinstance(target, str):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004  # a string that is one of several values
             f"compress={COPIES!r} looks for copies in one place. Use a whole number of rows, as in compress=10_000."
         )
     unlabeled = pu.unlabeled

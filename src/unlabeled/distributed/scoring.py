@@ -13,24 +13,25 @@ import numpy as np
 import pandas as pd
 from dask import delayed
 from dask.delayed import Delayed
+from distributed import Client
 
 from unlabeled.arrays import FloatArray
-from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.distributed.partitions import Layout, is_frame, query_blocks
 from unlabeled.distributed.running import for_all_workers, limited_to_a_slot, merged_over, n_threads_of, running_client
 from unlabeled.distributed.samples import Job, Part, UnlabeledRows
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio, log_score
+from unlabeled.scoring.scaling import Scaling
 
 
 @dataclass(frozen=True)
-class Scorer:
-    """All that a score takes but the sums over the unlabeled rows; plain data that tasks are given.
+class KernelScore:
+    """All that a score by distances takes but the sums over the unlabeled rows; plain data that tasks are given.
 
     With ``compressed`` ratios it takes nothing else.
     """
 
-    decider: WMMDClassifier  # without samples: scaling, threshold, probabilities
+    scaling: Scaling
     kernels: Kernels
     positive: Sample
     scenario: str
@@ -38,53 +39,79 @@ class Scorer:
     of_rounds: tuple[Ratio, ...]
     compressed: tuple[Ratio, ...] | None
 
-    def scaled(self, layout: Layout, number: int, block: Any) -> FloatArray:
-        """A block of rows in the units of the kernels."""
+    def scores(self, rows: FloatArray, unlabeled: FloatArray | None) -> FloatArray:
+        """Scores of scaled rows, from their log sums over the unlabeled rows."""
+        if self.compressed is not None or unlabeled is None:
+            return log_score(self.compressed or (), rows, self.kernels)
+        positive = self.kernels.log_sums(rows, self.positive)[0]
+        pu = PUSample(self.positive, self.positive, self.scenario)
+        scores = log_ratio(pu, positive, unlabeled, self.positive.total, self.n_unlabeled)
+        if not self.of_rounds:
+            return scores
+        scores = scores * (1 - sum(ratio.weight for ratio in self.of_rounds))
+        return scores + log_score(self.of_rounds, rows, self.kernels)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """What scores are made of: a score by distances, others by classifiers that are whole, and what decides by them."""
+
+    decider: Any  # of one machine, without samples
+    kernel: KernelScore | None
+    weight: float = 1.0  # of the score by distances
+    others: tuple[tuple[float, Any], ...] = ()  # weights, and classifiers with `score_rows`
+
+    @property
+    def takes_partitions(self) -> bool:
+        """Whether a score takes sums over all unlabeled rows."""
+        return self.kernel is not None and self.kernel.compressed is None
+
+    def read(self, layout: Layout, number: int, block: Any) -> FloatArray:
+        """The rows of a block."""
         try:
-            return self.decider.scaling_.apply(layout.rows(block))
+            return layout.rows(block)
         except Exception as error:
             error.add_note(f"This came up in partition {number} (counted from 0) of the rows to be scored.")
             raise
 
     def scores(self, rows: FloatArray, unlabeled: FloatArray | None) -> FloatArray:
-        """Scores of scaled rows, from their log sums over the unlabeled rows."""
+        """Scores of rows, from the log sums over the unlabeled rows of the scaled ones."""
         with limited_to_a_slot():
-            if self.compressed is not None or unlabeled is None:
-                return log_score(self.compressed or (), rows, self.kernels)
-            positive = self.kernels.log_sums(rows, self.positive)[0]
-            pu = PUSample(self.positive, self.positive, self.scenario)
-            scores = log_ratio(pu, positive, unlabeled, self.positive.total, self.n_unlabeled)
-            if not self.of_rounds:
-                return scores
-            scores = scores * (1 - sum(ratio.weight for ratio in self.of_rounds))
-            return scores + log_score(self.of_rounds, rows, self.kernels)
+            found = np.zeros(len(rows))
+            if not len(rows):
+                return found
+            if self.kernel is not None:
+                found = self.weight * self.kernel.scores(self.kernel.scaling.apply(rows), unlabeled)
+            for weight, classifier in self.others:
+                found = found + weight * classifier.score_rows(rows)
+            return found
 
 
 #: From scores to what is asked for.
-Answering = Callable[[WMMDClassifier, FloatArray], np.ndarray]
+Answering = Callable[[Any, FloatArray], np.ndarray]
 
 
-def as_scores(decider: WMMDClassifier, scores: FloatArray) -> np.ndarray:  # noqa: ARG001
+def as_scores(decider: Any, scores: FloatArray) -> np.ndarray:  # noqa: ARG001
     """The scores themselves."""
     return scores
 
 
-def as_decisions(decider: WMMDClassifier, scores: FloatArray) -> np.ndarray:
+def as_decisions(decider: Any, scores: FloatArray) -> np.ndarray:
     """How far each row is on the positive side."""
     return np.asarray(scores - decider.threshold_)
 
 
-def as_classes(decider: WMMDClassifier, scores: FloatArray) -> np.ndarray:
+def as_classes(decider: Any, scores: FloatArray) -> np.ndarray:
     """The class of each row."""
     return np.asarray(decider.classes_[(scores > decider.threshold_).astype(int)])
 
 
-def as_probabilities(decider: WMMDClassifier, scores: FloatArray) -> np.ndarray:
+def as_probabilities(decider: Any, scores: FloatArray) -> np.ndarray:
     """Probabilities of both classes."""
-    return decider.probability_of_scores(scores)
+    return np.asarray(decider.probability_of_scores(scores))
 
 
-def as_table(decider: WMMDClassifier, scores: FloatArray) -> np.ndarray:
+def as_table(decider: Any, scores: FloatArray) -> np.ndarray:
     """Score, probability of the positive class, and whether the row is flagged."""
     probability = decider.probability_of_scores(scores)[:, 1]
     return np.column_stack([scores, probability, scores > decider.threshold_])
@@ -97,24 +124,17 @@ def lazy_scores(
     blocks, layout = query_blocks(X, table.partitions.layout)
     client = running_client(table.client)
     shared = for_all_workers(client, scorer)
-    job = for_all_workers(
-        client, Job(table.partitions.layout, _no_function, None, scorer_changes(scorer), None, table.weighted)
-    )
     n_lanes = -(-2 * n_threads_of(client) // max(1, len(blocks)))
+    sums_of = _sums_over_partitions(client, table, scorer.kernel, n_lanes) if scorer.takes_partitions else None
     found = []
     for number, block in enumerate(blocks):
-        rows = delayed(_scaled, name="unlabeled-scaled")(shared, layout, number, block)
-        sums = None if scorer.compressed is not None else _sums(rows, table, job, shared, n_lanes)
+        rows = delayed(_read, name="unlabeled-read")(shared, layout, number, block)
+        sums = None if sums_of is None else sums_of(rows)
         index = delayed(_index)(block) if is_frame(X) else None
         found.append(delayed(_answered, name="unlabeled-scores")(shared, rows, sums, answering, answer, index))
     if not is_frame(X):
         return _as_array(found, X.chunks[0], answer)
     return dd.from_delayed(found, meta=answer.meta, verify_meta=False, prefix="unlabeled")
-
-
-def scorer_changes(scorer: Scorer) -> tuple[Callable[[FloatArray], FloatArray], ...]:
-    """What is done to unlabeled rows before sums are taken over them."""
-    return (scorer.decider.scaling_.apply,)
 
 
 @dataclass(frozen=True)
@@ -147,21 +167,43 @@ def _as_array(found: list[Delayed], lengths: tuple[float, ...], answer: Answered
     return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def _sums(rows: Delayed, table: UnlabeledRows, job: Any, scorer: Any, n_lanes: int) -> Delayed:
-    def step_of(number: int) -> Callable[[Any], Delayed]:
-        return lambda so_far: delayed(_summed, name="unlabeled-sums")(
-            so_far, rows, scorer, job, table.part(number), *table.inputs(number)
-        )
+def _sums_over_partitions(
+    client: Client, table: UnlabeledRows, kernel: KernelScore | None, n_lanes: int
+) -> Callable[[Delayed], Delayed]:
+    """From a block of rows to their log sums over all unlabeled rows."""
+    if kernel is None:
+        raise RuntimeError("There is no score by distances.")
+    # What is done to rows of either side, and the kernels; the positives stay with the scorer.
+    job = Job(table.partitions.layout, _no_function, None, (kernel.scaling.apply,), None, table.weighted)
+    shared = for_all_workers(client, (kernel.kernels, kernel.scaling, job))
 
-    return merged_over([step_of(number) for number in table.in_use.tolist()], delayed(np.logaddexp), n_lanes)
+    def sums_of(rows: Delayed) -> Delayed:
+        scaled = delayed(_scaled, name="unlabeled-scaled")(shared, rows)
+
+        def step_of(number: int) -> Callable[[Any], Delayed]:
+            return lambda so_far: delayed(_summed, name="unlabeled-sums")(
+                so_far, scaled, shared, table.part(number), *table.inputs(number)
+            )
+
+        return merged_over([step_of(number) for number in table.in_use.tolist()], delayed(np.logaddexp), n_lanes)
+
+    return sums_of
 
 
 def _no_function(part: Sample, start: int) -> None:  # noqa: ARG001
     return None
 
 
-def _scaled(scorer: Scorer, layout: Layout, number: int, block: Any) -> FloatArray:
-    return scorer.scaled(layout, number, block)
+def _read(scorer: Scorer, layout: Layout, number: int, block: Any) -> FloatArray:
+    return scorer.read(layout, number, block)
+
+
+#: What sums over partitions take: kernels, units, and how partitions are read.
+_Shared = tuple[Kernels, Scaling, Job]
+
+
+def _scaled(shared: _Shared, rows: FloatArray) -> FloatArray:
+    return shared[1].apply(rows)
 
 
 def _index(block: Any) -> Any:
@@ -171,17 +213,17 @@ def _index(block: Any) -> Any:
 def _summed(
     so_far: FloatArray | None,
     rows: FloatArray,
-    scorer: Scorer,
-    job: Job,
+    shared: _Shared,
     which: Part,
     block: Any,
     labels: Any,
     weights: Any,
 ) -> FloatArray:
     """Log sums from a block of rows to the unlabeled rows of a partition, added to those of others."""
-    of_part = partial(_to_part, kernels=scorer.kernels, queries=rows)
+    kernels, _, job = shared
+    of_part = partial(_to_part, kernels=kernels, queries=rows)
     found = Job(job.layout, of_part, None, job.changes, None, job.weighted).answer(which, block, labels, weights)
-    return found if so_far is None else np.logaddexp(so_far, found)
+    return np.asarray(found) if so_far is None else np.logaddexp(so_far, found)
 
 
 def _to_part(part: Sample, start: int, kernels: Kernels, queries: FloatArray) -> FloatArray:  # noqa: ARG001
