@@ -36,7 +36,7 @@ def test_public_names():
         "wmmd",
     ]
     assert unlabeled.bias.__all__ == ["Choice", "ColumnDifference", "ScarTest", "choose_classifier"]
-    assert unlabeled.distributed.__all__ == ["DaskWMMDClassifier"]
+    assert unlabeled.distributed.__all__ == ["DaskPUClassifier", "DaskWMMDClassifier"]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",

@@ -8,13 +8,12 @@ This package alone imports Dask: ``pip install 'unlabeled[dask]'``.
 
 from __future__ import annotations
 
-try:
-    import dask.array
-    import dask.dataframe  # noqa: F401
-    import distributed  # noqa: F401
-except ImportError as error:
-    raise ImportError("unlabeled.distributed needs Dask: pip install 'unlabeled[dask]'") from error
+from importlib.util import find_spec
 
+if find_spec("dask") is None or find_spec("distributed") is None:
+    raise ImportError("unlabeled.distributed needs Dask: pip install 'unlabeled[dask]'")
+
+from unlabeled.distributed.pu import DaskPUClassifier
 from unlabeled.distributed.wmmd import DaskWMMDClassifier
 
-__all__ = ["DaskWMMDClassifier"]
+__all__ = ["DaskPUClassifier", "DaskWMMDClassifier"]

@@ -6,12 +6,12 @@ tasks and never here; a task that finds a partition to be unlike the others says
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 from dask.delayed import Delayed
 from sklearn.utils import check_array
@@ -223,7 +223,17 @@ def report(layout: Layout, block: Any, labels: Any, weights: Any) -> Report:
 
 def is_frame(X: Any) -> bool:
     """Whether this is a Dask data frame."""
-    return isinstance(X, dd.DataFrame)
+    return _is_of_frames(X, "DataFrame")
+
+
+def _is_series(X: Any) -> bool:
+    return _is_of_frames(X, "Series")
+
+
+def _is_of_frames(X: Any, name: str) -> bool:
+    """Told without loading `dask.dataframe`, which takes a worker with it 90 MB: who has one has loaded it."""
+    frames = sys.modules.get("dask.dataframe")
+    return frames is not None and isinstance(X, getattr(frames, name))
 
 
 def as_partitions(X: Any, y: Any, sample_weight: Any = None) -> Partitions:
@@ -283,7 +293,7 @@ def _of_array(X: da.Array, y: Any, sample_weight: Any) -> Partitions:
 
 def _beside(X: da.Array, values: Any, name: str) -> list[Any]:
     """Values of the rows of an array, in its partitions."""
-    if isinstance(values, dd.Series):
+    if _is_series(values):
         values = values.to_dask_array()
     if isinstance(values, np.ndarray) and not np.isnan(X.chunks[0]).any():
         if values.shape != (X.shape[0],):
@@ -324,7 +334,7 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
 
 def _column(names: list[Any], given: Any, what: str) -> Any:
     """The name of a column, if one is given."""
-    if isinstance(given, dd.Series | da.Array):
+    if isinstance(given, da.Array) or _is_series(given):
         return None
     if not isinstance(given, str | int):
         raise TypeError(f"The {what}s must be the name of a column or a Dask series; got {type(given).__name__}.")

@@ -85,38 +85,35 @@ class UnlabeledRows:
         """Have the rows at these places here."""
         places = np.unique(places)
         places = places[~self.held.has(places)]
-        if not len(places):
-            return
-        numbers = np.searchsorted(self.starts, places, side="right") - 1
-        client, layout = running_client(self.client), self.partitions.layout
-        of_numbers = np.unique(numbers)
-        tasks = [
-            delayed(_picked, name="unlabeled-rows")(
-                layout,
-                self.part(number),
-                int(self.table_starts[number]),
-                *self.inputs(number),
-                places[numbers == number] - self.starts[number],
-            )
-            for number in of_numbers.tolist()
-        ]
-        found = of_each(client, tasks, of_numbers.tolist(), verbose=self.verbose)
-        self.held = self.held.and_more(places, stacked_samples(found, weighted=self.weighted))
+        if len(places):
+            self.held = self.held.and_more(places, self._brought(places))
 
     def all_rows(self) -> Sample:
         """All rows, here."""
-        client, layout, numbers = running_client(self.client), self.partitions.layout, self.in_use.tolist()
-        tasks = [
-            delayed(_picked, name="unlabeled-rows")(
-                layout,
-                self.part(number),
-                int(self.table_starts[number]),
-                *self.inputs(number),
-                np.arange(self.counts[number]),
+        return self._brought(np.arange(self.counts.sum()))
+
+    def _brought(self, places: np.ndarray) -> Sample:
+        picking = self.picking(places)
+        tasks, numbers = [task for _, task in picking], [number for number, _ in picking]
+        found = of_each(running_client(self.client), tasks, numbers, verbose=self.verbose)
+        return stacked_samples(found, weighted=self.weighted)
+
+    def picking(self, places: np.ndarray) -> list[tuple[int, Delayed]]:
+        """For each partition that has rows at some of these places, ascending, its number and a picking task."""
+        ends = np.searchsorted(places, np.append(self.starts, self.counts.sum()))
+        return [
+            (
+                number,
+                delayed(_picked, name="unlabeled-rows")(
+                    self.partitions.layout,
+                    self.part(number),
+                    int(self.table_starts[number]),
+                    *self.inputs(number),
+                    places[ends[number] : ends[number + 1]] - self.starts[number],
+                ),
             )
-            for number in numbers
+            for number in np.flatnonzero(np.diff(ends)).tolist()
         ]
-        return stacked_samples(of_each(client, tasks, numbers, verbose=self.verbose), weighted=self.weighted)
 
     def part(self, number: int) -> Part:
         """A partition, as tasks know it."""

@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any
 
 import dask.array as da
-import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 from dask import delayed
 from dask.delayed import Delayed
 from distributed import Client
@@ -117,9 +115,7 @@ def as_table(decider: Any, scores: FloatArray) -> np.ndarray:
     return np.column_stack([scores, probability, scores > decider.threshold_])
 
 
-def lazy_scores(
-    X: Any, table: UnlabeledRows, scorer: Scorer, answering: Answering, answer: Answered
-) -> da.Array | dd.Series | dd.DataFrame:
+def lazy_scores(X: Any, table: UnlabeledRows, scorer: Scorer, answering: Answering, answer: Answered) -> Any:
     """What is asked for, of each row of a Dask array or data frame, as tasks that have not begun."""
     blocks, layout = query_blocks(X, table.partitions.layout)
     client = running_client(table.client)
@@ -134,6 +130,8 @@ def lazy_scores(
         found.append(delayed(_answered, name="unlabeled-scores")(shared, rows, sums, answering, answer, index))
     if not is_frame(X):
         return _as_array(found, X.chunks[0], answer)
+    import dask.dataframe as dd  # noqa: PLC0415  # with pandas, of which workers on arrays have no use
+
     return dd.from_delayed(found, meta=answer.meta, verify_meta=False, prefix="unlabeled")
 
 
@@ -153,6 +151,8 @@ class Answered:
 
     def framed(self, values: np.ndarray, index: Any) -> Any:
         """Values beside the rows of a data frame."""
+        import pandas as pd  # noqa: PLC0415
+
         if self.columns:
             return pd.DataFrame(values, index=index, columns=list(self.columns))
         return pd.Series(values, index=index, name=self.name)
