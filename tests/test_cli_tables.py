@@ -351,3 +351,23 @@ print(first.decode())
 def test_a_terminal_shows_something_before_the_libraries_are_loaded(here):
     done = subprocess.run([sys.executable, "-c", _ON_A_TERMINAL], capture_output=True, text=True, check=True, cwd=here)
     assert done.stdout.strip() == "Loading the libraries"
+
+
+# --- tables in several files ---
+
+
+def test_a_folder_of_parquet_files_or_a_pattern_is_one_table(table):
+    folder = Path("days")
+    folder.mkdir()
+    table.write_parquet("whole.parquet")
+    for number, start in enumerate(range(0, N_ROWS, 30)):
+        table.slice(start, 30).write_parquet(folder / f"day-{number}.parquet")
+    (folder / "_SUCCESS").touch()
+    assert call("fit", "whole.parquet", *FIT) == 0
+    assert call("fit", "days", *FIT) == 0
+    for source in ("days", "days/day-*.parquet"):
+        for model in ("whole.model", "days.model"):
+            assert call("predict", model, source, "--out", "found.parquet", "--force") == 0
+            assert call("predict", "whole.model", "whole.parquet", "--out", "expected.parquet", "--force") == 0
+            assert pl.read_parquet("found.parquet").equals(pl.read_parquet("expected.parquet"))
+    assert call("predict", "whole.model", "days/night-*.parquet", "--out", "none.parquet") == 1

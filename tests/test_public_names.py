@@ -9,6 +9,7 @@ import unlabeled
 import unlabeled.bias
 import unlabeled.datasets
 import unlabeled.displays
+import unlabeled.distributed
 import unlabeled.engines
 import unlabeled.priors
 
@@ -48,6 +49,7 @@ def test_public_names():
         "ScoreDistributionDisplay",
         "ThresholdDisplay",
     ]
+    assert unlabeled.distributed.__all__ == ["DaskPUClassifier", "DaskWMMDClassifier"]
     assert unlabeled.engines.__all__ == [
         "ENGINES",
         "Choice",

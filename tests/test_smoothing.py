@@ -20,6 +20,7 @@ from unlabeled.scoring.smoothing import (
     SMALLEST_PROBABILITY,
     Folds,
     SumsByFold,
+    deal,
     deal_into_folds,
     members_of_folds,
 )
@@ -307,7 +308,7 @@ def test_leave_one_out_scores_and_smoothing_share_their_sums(scenario, weighted,
     weights = [np.log(rng.integers(1, 4, n)) if weighted else None for n in (60, 200)]
     pu = PUSample(Sample(data.positive, weights[0]), Sample(data.unlabeled, weights[1]), scenario)
     scored, kernels = (np.arange(0, 60, 2), np.arange(5, 200, 3)), Kernels("rbf", np.array([0.7]))
-    sums = SumsByFold.of(pu, Folds(deal_into_folds(data.positive), deal_into_folds(data.unlabeled)), scored, kernels)
+    sums = SumsByFold.of(pu, Folds(deal(pu.positive), deal(pu.unlabeled), pu), scored, kernels)
     expected, found = loo_scores_at(pu, kernels, scored), sums.loo_scores()
     np.testing.assert_allclose(found.positive, expected.positive[0], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.unlabeled, expected.unlabeled[0], rtol=0, atol=1e-12)

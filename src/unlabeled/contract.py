@@ -120,7 +120,8 @@ class PUInput:
         """Check samples as `_pu_sample` checks a table, and remember what it would; the classes are 0 and 1."""
         if pu.scenario != self.scenario:
             raise ValueError(f"The samples are {pu.scenario}, and the estimator is {self.scenario}; they must agree.")
-        pu = checked_samples(pu).mapped(self._accepted)
+        if pu.unlabeled.is_here:  # rows elsewhere are checked there
+            pu = checked_samples(pu).mapped(self._accepted)
         self._remember_form(pu)
         self.classes_, self.n_features_in_ = np.array([0, 1]), pu.positive.rows.shape[1]
         self.encoder_ = None

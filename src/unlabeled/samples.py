@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,11 @@ LARGEST_WEIGHT = 1e12
 SCENARIOS = ("case-control", "single-sample")
 #: The share of each sample that the paper holds out.
 HOLDOUT_SHARE = 0.2
+#: Of more rows, some are chosen by an algorithm that does not write all of them down.
+MANY_TO_CHOOSE_FROM = 10_000_000
+
+#: What is found out about a part of a sample, and merged over parts.
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,9 @@ class Sample:
 
     Rows are an array, in which NaN is a missing value, or a sparse matrix (CSR) without any.
     ``numbers`` are the rows' places in the table that the sample was taken from; None: their places in the sample.
+
+    A sample need not be in this process. What has to see every row goes through `reduced` and `each_part`, and what
+    needs the rows at some places through `take`, `rows_of` and `weights_of`, which samples elsewhere answer as well.
     """
 
     rows: FloatArray
@@ -53,6 +62,65 @@ class Sample:
     def total(self) -> float:
         """How many observations the sample stands for."""
         return float(len(self)) if self.log_weights is None else float(self.weights.sum())
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the rows are in this process."""
+        return True
+
+    @property
+    def n_features(self) -> int:
+        """How many features rows have."""
+        return int(self.rows.shape[1])
+
+    def reduced(
+        self,
+        of_part: Callable[..., Answer],
+        merged: Callable[[Answer, Answer], Answer],  # noqa: ARG002
+        beside: Sample | None = None,
+    ) -> Answer:
+        """What a function answers for the rows, or for parts of them, merged in any order.
+
+        It is given a part and the place of the part's first row, and the same rows of another sample, if there is
+        one ``beside`` that describes the same observations.
+        """
+        return of_part(self, 0) if beside is None else of_part(self, 0, beside)
+
+    def each_part(self, of_part: Callable[..., Answer]) -> list[Answer]:
+        """What a function answers for each part, in their order."""
+        return [of_part(self, 0)]
+
+    def mapped(self, function: Callable[[FloatArray], FloatArray]) -> Sample:
+        """The same observations, described by what a function makes of their features."""
+        return self.with_rows(function(self.rows))
+
+    def rows_of(self, places: np.ndarray) -> FloatArray:
+        """The rows at some places."""
+        return self.rows[places]
+
+    def weights_of(self, places: np.ndarray) -> FloatArray:
+        """How often the rows at some places count."""
+        return np.ones(len(places)) if self.log_weights is None else np.exp(self.log_weights[places])
+
+    def wanted(self, places: np.ndarray) -> None:
+        """Say which rows will be asked for: those elsewhere come at once then."""
+
+    def observations(self, shares: FloatArray) -> np.ndarray:
+        """Places of the observations that have these shares of all up to them, a row of weight 2 being two."""
+        if self.log_weights is None:
+            return place_of_share(shares, len(self))
+        weights = self.weights
+        return np.minimum(np.searchsorted(np.cumsum(weights) / weights.sum(), shares), len(self) - 1)
+
+    def after(self, other: Sample) -> Sample:
+        """The rows of another sample, and after them those of this one."""
+        parts = other, self
+        weighted = any(part.log_weights is not None for part in parts)
+        return Sample(
+            stacked([part.rows for part in parts]),
+            np.log(np.concatenate([part.weights for part in parts])) if weighted else None,
+            np.concatenate([part.row_numbers for part in parts]),
+        )
 
     def total_of(self, places: np.ndarray) -> float:
         """How many observations the rows at these places stand for."""
@@ -109,13 +177,7 @@ class PUSample:
         """The sample of the population: the unlabeled rows, with the positives in the single-sample scenario."""
         if not self.positives_in_population:
             return self.unlabeled
-        parts = self.positive, self.unlabeled
-        weighted = any(part.log_weights is not None for part in parts)
-        return Sample(
-            stacked([part.rows for part in parts]),
-            np.log(np.concatenate([part.weights for part in parts])) if weighted else None,
-            np.concatenate([part.row_numbers for part in parts]),
-        )
+        return self.unlabeled.after(self.positive)
 
     def take(self, positive: np.ndarray, unlabeled: np.ndarray) -> PUSample:
         """The sample of some positive and some unlabeled rows."""
@@ -123,24 +185,24 @@ class PUSample:
 
     def mapped(self, function: Callable[[FloatArray], FloatArray]) -> PUSample:
         """The same observations, described by what a function makes of their features."""
-        positive, unlabeled = (sample.with_rows(function(sample.rows)) for sample in (self.positive, self.unlabeled))
-        return PUSample(positive, unlabeled, self.scenario)
+        return PUSample(self.positive.mapped(function), self.unlabeled.mapped(function), self.scenario)
 
     @property
     def n_missing(self) -> np.ndarray:
         """How many values of each feature are missing, in both samples."""
-        samples = self.positive.rows, self.unlabeled.rows
-        if issparse(samples[0]):
-            return np.zeros(samples[0].shape[1], dtype=np.int64)
-        found = np.zeros(samples[0].shape[1], dtype=np.int64)
-        for rows in samples:
-            if has_missing(rows):
-                found += np.isnan(rows).sum(axis=0)
-        return found
+        return self.positive.reduced(count_missing, np.add) + self.unlabeled.reduced(count_missing, np.add)
 
     def case_control(self) -> PUSample:
         """The same samples, the unlabeled rows alone taken as the population."""
         return replace(self, scenario="case-control")
+
+
+def count_missing(part: Sample, start: int = 0) -> np.ndarray:  # noqa: ARG001
+    """How many values of each feature are missing."""
+    rows = part.rows
+    if issparse(rows) or not has_missing(rows):
+        return np.zeros(rows.shape[1], dtype=np.int64)
+    return np.asarray(np.isnan(rows).sum(axis=0))
 
 
 def as_log_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
@@ -292,10 +354,24 @@ def hash_of_rows(rows: FloatArray) -> np.ndarray:
     return hashes ^ (hashes >> np.uint64(31))
 
 
+def place_of_share(shares: FloatArray, n_rows: int) -> np.ndarray:
+    """For each share u the first place i of ``n_rows`` with (i + 1) / n_rows >= u, without writing them all down."""
+    places = np.clip(np.ceil(shares * n_rows).astype(np.int64) - 1, 0, n_rows - 1)
+    places -= (places > 0) & (places / n_rows >= shares)  # by how much the product was rounded
+    places += (places < n_rows - 1) & ((places + 1) / n_rows < shares)
+    return places
+
+
 def some_rows(n_rows: int, at_most: int | None, rng: np.random.RandomState) -> np.ndarray:
-    """Places of all rows, or of ``at_most`` of them chosen at random, in ascending order."""
+    """Places of all rows, or of ``at_most`` of them chosen at random, in ascending order.
+
+    They depend on the number of rows and on the state of ``rng`` alone: on places, and not on what is there.
+    """
     if at_most is None or n_rows <= at_most:
         return np.arange(n_rows)
+    if n_rows > MANY_TO_CHOOSE_FROM:
+        generator = np.random.Generator(np.random.PCG64(rng.randint(np.iinfo(np.int32).max)))
+        return np.sort(generator.choice(n_rows, at_most, replace=False, shuffle=False))
     return np.sort(rng.choice(n_rows, at_most, replace=False))
 
 

@@ -225,13 +225,17 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         given = {} if self.parts is None else self.parts
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
             raise ValueError(f"parts must be a dict from names to classifiers, or to 'drop'; got {given!r}.")
-        found = PARTS | {name: _given(name, part) for name, part in given.items() if not _is_drop(part)}
+        usual = self._usual_parts()
+        found = usual | {name: _given(name, part) for name, part in given.items() if not _is_drop(part)}
         dropped = {name for name, part in given.items() if _is_drop(part)}
-        if unknown := sorted(dropped - set(PARTS)):
-            raise ValueError(f"parts={unknown} cannot be dropped: there are only {list(PARTS)}.")
+        if unknown := sorted(dropped - set(usual)):
+            raise ValueError(f"parts={unknown} cannot be dropped: there are only {list(usual)}.")
         if not (kept := {name: part for name, part in found.items() if name not in dropped}):
-            raise ValueError(f"All of {list(PARTS)} were dropped; keep one of them, or give another in parts.")
+            raise ValueError(f"All of {list(usual)} were dropped; keep one of them, or give another in parts.")
         return kept
+
+    def _usual_parts(self) -> dict[str, Part]:
+        return PARTS
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
@@ -254,9 +258,12 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             classifier = part.make(self)
             known = classifier.get_params(deep=False)
             classifier.set_params(**{key: value for key, value in shared.items() if key in known})
-            fitted[name] = classifier.fit_sample(pu, prior=prior)
-            classifier._speak_as(self)
+            fitted[name] = self._fitted_part(classifier, pu, prior)
+            fitted[name]._speak_as(self)
         return fitted
+
+    def _fitted_part(self, classifier: Any, pu: PUSample, prior: ResolvedPrior | None) -> Any:
+        return classifier.fit_sample(pu, prior=prior)
 
 
 @dataclass(frozen=True)

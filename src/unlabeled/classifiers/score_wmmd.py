@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -116,6 +117,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     _takes_missing = True
     _takes_sparse = True
     verbose: bool = False  # what models that were saved before have
+    # How many unlabeled rows each stands for where only some are given: their weight in the population, which is
+    # nothing to the inner classifier.
+    _stands_for: float = 1.0
 
     def __init__(
         self,
@@ -146,23 +150,32 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         self._check_parameters(pu)
         choice = engine_of_fit(self.engine, "rbf", pu, n_features=1)
         self.engine_, self.engine_reason_ = choice.name, choice.reason
-        inner, self.steps_ = self.estimator, None
-        if inner is None and self._learned_sparse:
-            inner = sparse_estimator(pu)
-        elif inner is None:
-            with stage("steps of features"):
-                inner, self.steps_ = default_estimator(self.random_state), _steps_of(pu)
+        inner, self.steps_ = self._inner(pu)
         seen = pu if self.steps_ is None else pu.mapped(self.steps_.apply)
-        self.estimators_, learned = cross_fit(inner, seen, check_n_folds(self.n_folds))
+        self.estimators_, learned = self._cross_fit(inner, seen)
         how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
         with stage("ratio of the learned score"):
             self.ratio_ = ScoreRatio.fit(learned, **how)
-            scores = self._out_of_fold(learned, pu.labelled_share)
+            scores = self._out_of_fold(counted(learned, -np.log(self._stands_for)), pu.labelled_share)
         with stage("prior"):
             self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, **how)
         with stage("calibration"):
             self._decide(scores)
         return self
+
+    def _inner(self, pu: PUSample) -> tuple[Any, Steps | None]:
+        """The inner classifier, and the steps that it sees features in."""
+        if self.estimator is not None:
+            return self.estimator, None
+        if self._learned_sparse:
+            return sparse_estimator(pu), None
+        with stage("steps of features"):
+            return default_estimator(self.random_state), _steps_of(pu)
+
+    def _cross_fit(self, inner: Any, pu: PUSample) -> tuple[list[Any], PUSample]:
+        """A classifier for each fold, and the samples with out-of-fold scores as rows, which count as these do."""
+        estimators, learned = cross_fit(inner, counted(pu, -np.log(self._stands_for)), check_n_folds(self.n_folds))
+        return estimators, counted(learned, np.log(self._stands_for))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
@@ -209,6 +222,16 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
             positive.row_numbers,
             unlabeled.row_numbers,
         )
+
+
+def counted(pu: PUSample, log_times: float) -> PUSample:
+    """The same samples, each unlabeled row so many times; what was multiplied can be divided without a trace."""
+    if log_times == 0:
+        return pu
+    log_weights = log_times + (
+        np.zeros(len(pu.unlabeled)) if pu.unlabeled.log_weights is None else pu.unlabeled.log_weights
+    )
+    return replace(pu, unlabeled=replace(pu.unlabeled, log_weights=log_weights))
 
 
 def _steps_of(pu: PUSample) -> Steps:

@@ -121,6 +121,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
+    exact : bool, default=False
+        Take all kernel sums in float64. Otherwise large ones may be off by a millionth.
 
     Attributes
     ----------
@@ -203,6 +205,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     # What models that were saved before these existed have.
     compress: Target | None = None
     verbose: bool = False
+    exact: bool = False
     compression_: Compression | None = None
     # What is made of the rest when it is first needed, and neither copied nor saved: it holds rows once more.
     _witness: Witness | None = None
@@ -229,6 +232,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         n_jobs: int | None = None,
         pos_label: Any = None,
         verbose: bool = False,
+        exact: bool = False,
     ) -> None:
         self.prior = prior
         self.kernel = kernel
@@ -248,6 +252,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.n_jobs = n_jobs
         self.pos_label = pos_label
         self.verbose = verbose
+        self.exact = exact
 
     @classmethod
     def paper(
@@ -286,9 +291,11 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             chosen = candidates[first_of_best([candidate.criteria.max() for candidate in candidates])]
             self._keep(chosen)
             complete = pu.mapped(chosen.scaling.complete)
+            chosen, complete = self._at_hand(chosen, complete)
+            folds = self._folds(chosen, complete)
             copies = chosen.copies(complete)
             chosen = chosen.merged(copies)
-            sums = self._sums_by_fold(chosen, copies.merged(complete))
+            sums = self._sums_by_fold(chosen, folds, copies)
             scores = chosen.scores(self._kernels(self.gamma_), sums)
         with stage("prior"):
             self._keep_prior(chosen, copies.apart(scores), prior_of)
@@ -301,6 +308,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self._witness, self._without_copies = None, None
         self._scored_by()
         return self
+
+    def _at_hand(self, chosen: Candidate, complete: PUSample) -> tuple[Candidate, PUSample]:
+        """The choice, and its rows without missing values, as smoothing is to have them."""
+        return chosen, complete
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_witness": None, "_without_copies": None}
@@ -426,17 +437,22 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _candidates(self, pu: PUSample, prior_of: PriorOf) -> list[Candidate]:
         """Every choice of units, judged on the same rows."""
-        seed = self.random_state if isinstance(self.random_state, Integral) else None
-        if seed is None:
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = self._seed()
         return [
-            self._candidate(scaling, pu, np.random.RandomState(int(seed)), prior_of)
+            self._candidate(scaling, pu, np.random.RandomState(seed), prior_of)
             for scaling in different_scalings(self._scalings(), pu)
         ]
 
+    def _seed(self) -> int:
+        """Of the choice of rows."""
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _candidate(self, scaling: Scaling, pu: PUSample, rng: np.random.RandomState, prior_of: PriorOf) -> Candidate:
         scaled = scaling.apply_to_samples(pu)
-        if not has_distances(scaled):
+        # Rows in units of their spread have distances; complete rows are no larger than they were.
+        if scaling.center is None and not has_distances(scaled if self._learned_sparse else pu):
             refuse_large_values(scaled, self, remedy="Use scale='standard'. ")
         gammas = gamma_grid(scaled, as_kernel(self.kernel)) if self._automatic_grid() else as_gammas(self.gamma)
         kernels = self._kernels(gammas)
@@ -485,14 +501,16 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         of_the_ratio_itself = self.threshold == "bayes" or self.calibration == "ratio"
         return N_ROUNDS if self._automatic_grid() and self.selection == "loo" and not of_the_ratio_itself else 0
 
-    def _sums_by_fold(self, chosen: Candidate, complete: PUSample) -> SumsByFold | None:
+    def _folds(self, chosen: Candidate, complete: PUSample) -> Folds | None:
+        """How rows are dealt into folds; None where there is nothing to smooth."""
+        return Folds.of(complete, chosen.places) if self._n_rounds() and chosen.places is not None else None
+
+    def _sums_by_fold(self, chosen: Candidate, folds: Folds | None, copies: Copies) -> SumsByFold | None:
         """What smoothing starts from, and leave-one-out scores are made of; None where there is nothing to smooth."""
         self.rounds_: tuple[Round, ...] = ()
-        if not self._n_rounds() or chosen.places is None:
+        if folds is None or chosen.places is None:
             return None
-        folds = Folds.of(complete, chosen.places)
-        if folds is None:
-            return None
+        folds = folds.without_copies(copies)
         return SumsByFold.of(chosen.sample, folds, chosen.places, self._kernels(self.gamma_))
 
     def _smoothed(self, chosen: Candidate, plain: HonestScores, sums: SumsByFold, copies: Copies) -> HonestScores:
@@ -512,7 +530,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         return mean
 
     def _kernels(self, gammas: ArrayLike) -> Kernels:
-        return Kernels(self.kernel, as_gammas(gammas), self.engine, self.n_jobs)
+        return Kernels(self.kernel, as_gammas(gammas), self.engine, self.n_jobs, self.exact)
 
 
 def _merged_ratio(ratio: Ratio) -> Ratio:

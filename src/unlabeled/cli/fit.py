@@ -21,7 +21,7 @@ from unlabeled.saving import save
 from unlabeled.stages import stage
 from unlabeled.tables import TableError, TableModel, parse_kinds
 from unlabeled.tables.compressed import COMPRESSED_SUFFIXES
-from unlabeled.tables.reading import STANDARD_INPUT
+from unlabeled.tables.reading import STANDARD_INPUT, parquet_files
 
 
 def fit(
@@ -79,6 +79,9 @@ def _model_path(table: Path) -> Path:
     """Where the model goes if that is not said: here, under the name of the table."""
     if str(table) == STANDARD_INPUT:
         raise TableError("A table from the standard input has no name to call the model by; give one: --model OUT.")
+    if files := parquet_files(table):
+        name = table.resolve().name if table.is_dir() else files[0].resolve().parent.name
+        return Path(f"{name}.model")
     if table.is_dir():
         raise TableError(f"{table} is a folder; give the file of a table.")
     plain = table.with_suffix("") if table.suffix.lower() in COMPRESSED_SUFFIXES else table

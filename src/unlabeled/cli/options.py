@@ -14,7 +14,7 @@ TablePath = Annotated[
     typer.Argument(
         metavar="TABLE",
         help="CSV, TSV, Excel, Parquet, Feather, JSON lines or LIBSVM, compressed or not; told by its content. "
-        "- is the standard input.",
+        "A folder of Parquet files, or a pattern in quotes, is one table. - is the standard input.",
     ),
 ]
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `unlabeled fit` wrote.")]

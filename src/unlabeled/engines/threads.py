@@ -6,11 +6,26 @@ import multiprocessing
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import joblib
 import numba
 from joblib.parallel import get_active_backend
+
+#: The most threads where none are asked for; None: all cores.
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def at_most_threads(limit: int) -> Iterator[None]:
+    """Within it, no more threads than these are used, unless a number is asked for."""
+    token = _limit.set(limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -19,6 +34,8 @@ def n_threads(n_jobs: int | None) -> int:
     joblib tells its own worker processes by NUMBA_NUM_THREADS how many threads each may use.
     """
     available = min(joblib.cpu_count(), numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    if n_jobs is None and (limit := _limit.get()) is not None:
+        return min(limit, available)
     if n_jobs is None:
         backend, _ = get_active_backend()
         in_worker_thread = backend.nesting_level and threading.current_thread() is not threading.main_thread()

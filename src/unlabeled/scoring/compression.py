@@ -269,6 +269,14 @@ def _halvings(points: Points, gamma: float, kernels: Kernels) -> list[Points]:
     return levels
 
 
+def thinned(points: Points, most: int, gamma: float, kernels: Kernels) -> Points:
+    """Points halved until there are no more than these, or until none may go."""
+    if len(points) <= most:
+        return points
+    levels = _halvings(points, gamma, kernels)
+    return next((level for level in levels if len(level) <= most), levels[-1])
+
+
 def _mean_kernels(points: Points, gamma: float, kernels: Kernels) -> FloatArray:
     """The mean kernel between each row and others."""
     around = some_rows(len(points), _N_AROUND, np.random.RandomState(1))

@@ -49,6 +49,8 @@ class _Merged:
 
 
 def _merged_if_whole(sample: Sample) -> _Merged | None:
+    if not sample.is_here:
+        return None
     return _Merged.of(sample.rows) if sample.log_weights is None or sample.log_weights.min() >= 0 else None
 
 

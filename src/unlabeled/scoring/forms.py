@@ -19,13 +19,14 @@ Neither knows labels, so that scores without a row stay honest although the row 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.sparse import diags_array, issparse
 from sklearn.decomposition import TruncatedSVD
 
 from unlabeled.arrays import FloatArray, has_missing, is_on_device, on_host, row_blocks
-from unlabeled.samples import PUSample, some_rows, stacked
+from unlabeled.samples import PUSample, Sample, some_rows, stacked
 
 #: What being missing counts, in standard deviations of the feature.
 JUMP = 1.0
@@ -63,13 +64,13 @@ class Completion:
         """From what the population has of each feature or, where it has nothing, from the positives."""
         n_missing, population = pu.n_missing, pu.population
         some = some_rows(len(population), MOST_ROWS, np.random.RandomState(0))
-        rows, weights = population.rows[some], population.weights[some]
+        rows, weights = population.rows_of(some), population.weights_of(some)
         medians = np.array([median(feature, weights) for feature in rows.T])
         for place in np.flatnonzero(np.isnan(medians)):
             medians[place] = median(pu.positive.rows[:, place], pu.positive.weights)
         empty = np.isnan(medians)
         told = np.flatnonzero((n_missing > 0) & ~empty)
-        scales = center_and_scale(population.rows[:, told], population.weights)[1]
+        scales = center_and_scale_of(population)[1][told] if len(told) else np.zeros(0)
         return cls(np.where(empty, 0, medians), np.flatnonzero(empty), told, JUMP * scales)
 
     def apply(self, rows: FloatArray) -> FloatArray:
@@ -156,30 +157,82 @@ def center_and_scale(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray,
 
     A constant feature has the scale 1.
     """
-    if not has_missing(rows):
-        return _center_and_scale(rows, weights)
-    missing = np.isnan(rows)
-    center, scale = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
-    for place, absent in enumerate(missing.T):
-        if not absent.all():
-            found = _center_and_scale(rows[~absent, place : place + 1], weights[~absent])
-            center[place], scale[place] = (of_feature[0] for of_feature in found)
-    return center, scale
+    return center_and_scale_of(Sample(rows, np.log(weights)))
 
 
-def _center_and_scale(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """In float64, some rows at a time, and in units of the largest value: squares might overflow."""
+def center_and_scale_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """The same over the rows of a sample, wherever they are."""
+    found = sample.reduced(Ranges.of, Ranges.merged)
+    largest = found.largest
+    squares = sample.reduced(partial(_sums_of_squares, center=found.center, largest=largest), np.add)
+    present = found.weights > 0
+    scale = np.ones(len(squares))
+    scale[present] = largest[present] * np.sqrt(squares[present] / found.weights[present])
+    scale[scale <= 1e-12 * np.abs(found.center)] = 1  # constant, up to rounding
+    scale[scale == 0] = 1
+    return found.center, scale
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Of each feature: the weight of the rows that have it, their mean, smallest and largest value."""
+
+    weights: FloatArray
+    center: FloatArray  # 0 where no row has the feature
+    low: FloatArray  # and infinity
+    high: FloatArray  # and minus infinity
+
+    @classmethod
+    def of(cls, part: Sample, start: int = 0) -> Ranges:  # noqa: ARG003
+        """In float64, and some rows at a time."""
+        rows, weights = part.rows, part.weights
+        if not has_missing(rows):
+            return cls(*_ranges(rows, weights))
+        columns = []
+        for place, absent in enumerate(np.isnan(rows).T):
+            columns.append(_ranges(rows[~absent, place : place + 1], weights[~absent]))
+        return cls(*(np.concatenate(found) for found in zip(*columns, strict=True)))
+
+    def merged(self, other: Ranges) -> Ranges:
+        """The ranges of both parts."""
+        weights = self.weights + other.weights
+        share = np.divide(other.weights, weights, out=np.zeros(len(weights)), where=weights > 0)
+        center = self.center * (1 - share) + other.center * share  # and not a difference, which might overflow
+        return Ranges(weights, center, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    @property
+    def largest(self) -> FloatArray:
+        """The largest distance from the mean; 1 where there is none: what squares are taken in units of."""
+        largest = np.where(self.weights > 0, np.maximum(self.high - self.center, self.center - self.low), 0)
+        largest[largest == 0] = 1
+        return largest
+
+
+def _ranges(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     d, total = rows.shape[1], weights.sum()
-    center, largest = np.zeros(d), np.zeros(d)
+    center = np.zeros(d)
     for block in row_blocks(rows):
         center += weights[block] @ rows[block].astype(np.float64, copy=False) / total
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
     if len(rows):
-        largest = np.maximum(rows.max(axis=0) - center, center - rows.min(axis=0))
-    largest[largest == 0] = 1
-    squares = np.zeros(d)
+        low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
+    return np.full(d, total, dtype=np.float64), center, low, high
+
+
+def _sums_of_squares(part: Sample, start: int, center: FloatArray, largest: FloatArray) -> FloatArray:  # noqa: ARG001
+    """Of the distances from the mean, in units of the largest: squares might overflow."""
+    rows, weights = part.rows, part.weights
+    if not has_missing(rows):
+        return _squares(rows, weights, center, largest)
+    found = np.zeros(rows.shape[1])
+    for place, absent in enumerate(np.isnan(rows).T):
+        one = slice(place, place + 1)
+        found[one] = _squares(rows[~absent, one], weights[~absent], center[one], largest[one])
+    return found
+
+
+def _squares(rows: FloatArray, weights: FloatArray, center: FloatArray, largest: FloatArray) -> FloatArray:
+    squares = np.zeros(rows.shape[1])
     for block in row_blocks(rows):
         squares += weights[block] @ ((rows[block] - center) / largest) ** 2
-    scale = largest * np.sqrt(squares / total)
-    scale[scale <= 1e-12 * np.abs(center)] = 1  # constant, up to rounding
-    scale[scale == 0] = 1
-    return center, scale
+    return squares

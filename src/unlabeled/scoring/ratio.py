@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -41,9 +41,9 @@ class Kernels:
 
         ``own`` then counts these.
         """
-        log_weights = sample.log_weights
-        if log_weights is not None and among is not None:
-            log_weights = log_weights[among]
+        if among is None:
+            return sample.reduced(partial(_log_sums_of_part, kernels=self, queries=queries, own=own), np.logaddexp)
+        log_weights = None if sample.log_weights is None else sample.log_weights[among]
         return self.log_sums_over(queries, sample.rows, log_weights, own, among)
 
     def log_sums_over(
@@ -67,6 +67,18 @@ class Kernels:
             n_jobs=self.n_jobs,
             among=among,
         )
+
+
+def _log_sums_of_part(
+    part: Sample, start: int, kernels: Kernels, queries: FloatArray, own: np.ndarray | None
+) -> FloatArray:
+    here = None if own is None else own_in_part(own, start, len(part))
+    return kernels.log_sums_over(queries, part.rows, part.log_weights, here)
+
+
+def own_in_part(own: np.ndarray, start: int, n_rows: int) -> np.ndarray:
+    """Where in a part of a sample the own rows of queries are; -1 for a query whose own row is elsewhere."""
+    return np.where((own >= start) & (own < start + n_rows), own - start, -1)
 
 
 def engine_of_fit(engine: str, kernel: str | Kernel, pu: PUSample, n_features: int) -> Choice:
@@ -99,21 +111,21 @@ def loo_log_scores(
     """
     positive_places = np.arange(len(pu.positive)) if positive_places is None else positive_places
     unlabeled_places = np.arange(len(pu.unlabeled)) if unlabeled_places is None else unlabeled_places
-    queries = pu.positive.rows[positive_places]
+    queries = pu.positive.rows_of(positive_places)
     of_positives = log_ratio(
         pu,
         kernels.log_sums(queries, pu.positive, own=positive_places),
         kernels.log_sums(queries, pu.unlabeled),
-        pu.positive.total - np.minimum(1, pu.positive.weights[positive_places]),
+        pu.positive.total - np.minimum(1, pu.positive.weights_of(positive_places)),
         pu.unlabeled.total,
     )
-    queries = pu.unlabeled.rows[unlabeled_places]
+    queries = pu.unlabeled.rows_of(unlabeled_places)
     of_unlabeled = log_ratio(
         pu,
         kernels.log_sums(queries, pu.positive),
         kernels.log_sums(queries, pu.unlabeled, own=unlabeled_places),
         pu.positive.total,
-        pu.unlabeled.total - np.minimum(1, pu.unlabeled.weights[unlabeled_places]),
+        pu.unlabeled.total - np.minimum(1, pu.unlabeled.weights_of(unlabeled_places)),
     )
     return of_positives, of_unlabeled
 

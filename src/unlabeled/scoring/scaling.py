@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
 from unlabeled.arrays import FloatArray, is_on_device, on_device_of, row_blocks
 from unlabeled.kernels import Kernel
 from unlabeled.samples import PUSample, Sample
-from unlabeled.scoring.forms import JUMP, Completion, Form, center_and_scale, form_of
+from unlabeled.scoring.forms import JUMP, Completion, Form, Ranges, center_and_scale, center_and_scale_of, form_of
 
 #: The grid of gamma, sharpest last, in units of one over the median squared distance. Wide enough for a class boundary
 #: far finer than the data (skin colours want 16 to 32) and for many weak features (which want the widest).
@@ -78,7 +79,7 @@ def standardised(pu: PUSample, form: Form | None = None) -> Scaling:
     """
     form, population = form or form_of(pu), pu.population
     if isinstance(form, Completion):
-        center, scale = center_and_scale(population.rows, population.weights)
+        center, scale = center_and_scale_of(population)
         center, scale = np.append(center, np.zeros(len(form.jumps))), np.append(scale, form.jumps / JUMP)
     else:
         center, scale = center_and_scale(form.apply(population.rows), population.weights)
@@ -106,19 +107,22 @@ def different_scalings(names: Sequence[str], pu: PUSample, form: Form | None = N
 
 def has_distances(pu: PUSample) -> bool:
     """Whether most squared distances of the population's rows are numbers, and not too large to be one."""
-    if not any(_largest(sample.rows) > LARGEST_VALUE for sample in (pu.positive, pu.unlabeled)):
+    if not any(_largest(sample).max() > LARGEST_VALUE for sample in (pu.positive, pu.unlabeled)):
         return True
     return bool(np.isfinite(median_sq_distance(pu.population)))
 
 
-def _largest(rows: FloatArray) -> float:
-    """The largest absolute value."""
-    return max(float(rows.max()), -float(rows.min()))
+def _largest(sample: Sample) -> FloatArray:
+    """The largest absolute value of each feature; minus infinity for one that no row has."""
+    if issparse(sample.rows):
+        return np.asarray(abs(sample.rows).max(axis=0).toarray()[0], dtype=np.float64)
+    found = sample.reduced(Ranges.of, Ranges.merged)
+    return np.maximum(found.high, -found.low)
 
 
 def refuse_large_values(pu: PUSample, estimator: object, *, remedy: str = "") -> None:
     """Refuse features that cannot be squared, and name them as the estimator knows them."""
-    largest = np.maximum(*(np.abs(sample.rows).max(axis=0) for sample in (pu.positive, pu.unlabeled)))
+    largest = np.maximum(_largest(pu.positive), _largest(pu.unlabeled))
     place = int(np.argmax(largest))
     if not float(largest[place]) > LARGEST_VALUE:
         return
@@ -143,7 +147,8 @@ def median_sq_distance(sample: Sample, rng: np.random.RandomState | None = None)
     same places in the table.
     """
     first, second, weights = _pairs(sample, rng)
-    sq_dist = _sq_distances(sample.rows, first, second)
+    sample.wanted(np.concatenate([first, second]))
+    sq_dist = _sq_distances(sample, first, second)
     order = np.argsort(sq_dist)
     order = order[sq_dist[order] > 0]
     if len(order) == 0:
@@ -154,25 +159,24 @@ def median_sq_distance(sample: Sample, rng: np.random.RandomState | None = None)
 
 def _pairs(sample: Sample, rng: np.random.RandomState | None) -> tuple[np.ndarray, np.ndarray, FloatArray]:
     """Pairs of rows, and how often each counts."""
-    weights, n_rows = sample.weights, len(sample)
+    n_rows = len(sample)
     n_observations = float(n_rows) if rng is not None else sample.total
     if n_observations * (n_observations - 1) / 2 <= N_PAIRS:
         first, second = np.triu_indices(n_rows, 1)
     elif rng is not None:
         first, second = rng.randint(n_rows, size=(2, N_PAIRS))
     else:  # pairs of observations and not of rows, so that weights and repeated rows give the same result
-        ends = np.cumsum(weights) / weights.sum()
-        places = np.random.RandomState(0).uniform(size=(2, N_PAIRS))
-        first, second = np.minimum(np.searchsorted(ends, places), n_rows - 1)
+        first, second = sample.observations(np.random.RandomState(0).uniform(size=(2, N_PAIRS)))
         return first, second, np.ones(N_PAIRS)
-    return first, second, weights[first] * weights[second]
+    return first, second, sample.weights_of(first) * sample.weights_of(second)
 
 
-def _sq_distances(rows: FloatArray, first: np.ndarray, second: np.ndarray) -> FloatArray:
+def _sq_distances(sample: Sample, first: np.ndarray, second: np.ndarray) -> FloatArray:
     """Squared distances of pairs of rows, some pairs at a time: rows may be long."""
     found = np.empty(len(first))
     for start in range(0, len(first), PAIRS_AT_A_TIME):
         part = slice(start, start + PAIRS_AT_A_TIME)
         with np.errstate(over="ignore"):  # infinitely far
-            found[part] = ((rows[first[part]].astype(np.float64) - rows[second[part]]) ** 2).sum(axis=1)
+            differences = sample.rows_of(first[part]).astype(np.float64) - sample.rows_of(second[part])
+            found[part] = (differences**2).sum(axis=1)
     return found

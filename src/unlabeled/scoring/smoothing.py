@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import logsumexp
@@ -26,12 +27,15 @@ from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample, hash_of_rows, order_by_values, some_rows
-from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio
+from unlabeled.scoring.copies import Copies
+from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio, own_in_part
 from unlabeled.scoring.selection import JUDGING_POINTS, Places, first_of_best, judging, scores_of
 
 N_FOLDS = 10
 #: Folds of more rows than this are about of a size where the hash of each row decides.
 MANY_ROWS = 100_000
+#: So many different rows take turns where that makes uneven folds.
+FEW_HASHES = 10_000
 #: With this many labelled positives a round counts half as much as the ratio itself; with few, as much.
 HALF_AT = 200
 #: With fewer different rows nothing is left to score by once a fold and the row itself are left out.
@@ -54,19 +58,114 @@ def deal_into_folds(rows: FloatArray, n_folds: int = N_FOLDS) -> np.ndarray:
     """A fold for each row: copies share one, and the order of the rows does not matter.
 
     Of few rows, different ones take turns in a random order of their values, so that units do not matter either. Of
-    many rows the hash of a row decides, whatever the others are, unless so many are alike that folds would be uneven.
+    many rows the hash of a row decides, whatever the others are. Where so many are alike that folds would be uneven,
+    different hashes take turns, in the order of the hashes, if there are few.
     """
-    if len(rows) > MANY_ROWS:
-        folds = (hash_of_rows(rows) % np.uint64(n_folds)).astype(np.int64)
-        if 2 * n_folds * np.bincount(folds, minlength=n_folds).min() > len(rows):
-            return folds
-    order = order_by_values(rows)
-    ordered = rows[order]
-    rank = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))
+    return deal(Sample(rows), n_folds).folds_of(Sample(rows), 0)
+
+
+def deal(sample: Sample, n_folds: int = N_FOLDS) -> Turns | Hashed:
+    """How the rows of a sample are dealt into folds, wherever they are."""
+    if len(sample) <= MANY_ROWS:
+        return Turns(_folds_by_turns(sample, n_folds))
+    counts = sample.reduced(partial(_counts_by_hash, n_folds=n_folds), np.add)
+    if 2 * n_folds * counts.min() <= len(sample):
+        hashes = sample.reduced(_few_hashes, _both_few)
+        if hashes is not None:
+            return Hashed(n_folds, hashes)
+    return Hashed(n_folds)
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The fold of each row, known."""
+
+    folds: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """One more than the last fold."""
+        return int(self.folds.max()) + 1
+
+    def folds_of(self, part: Sample, start: int) -> np.ndarray:
+        """Folds of the rows of a part."""
+        return self.folds[start : start + len(part)]
+
+    def folds_at(self, sample: Sample, places: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        """Folds of the rows at some places."""
+        return self.folds[places]
+
+    def kept(self, places: np.ndarray) -> Turns:
+        """The same for the rows at some places, once others are gone."""
+        return Turns(self.folds[places])
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """Folds by the hash of a row: by its remainder or, of few hashes, by turns."""
+
+    n_folds: int
+    hashes: np.ndarray | None = None  # ascending
+
+    @property
+    def n(self) -> int:
+        """How many folds have rows."""
+        return self.n_folds if self.hashes is None else min(self.n_folds, len(self.hashes))
+
+    def folds_of(self, part: Sample, start: int) -> np.ndarray:  # noqa: ARG002
+        """Folds of the rows of a part."""
+        hashes = hash_of_rows(part.rows)
+        if self.hashes is None:
+            return (hashes % np.uint64(self.n_folds)).astype(np.int64)
+        return np.searchsorted(self.hashes, hashes) % self.n_folds
+
+    def folds_at(self, sample: Sample, places: np.ndarray) -> np.ndarray:
+        """Folds of the rows at some places."""
+        return self.folds_of(sample.take(places), 0)
+
+    def kept(self, places: np.ndarray) -> Hashed:  # noqa: ARG002
+        """The same for the rows at some places, once others are gone."""
+        return self
+
+
+def _folds_by_turns(sample: Sample, n_folds: int) -> np.ndarray:
+    """Different rows take turns, in a random order of their values."""
+    for n_features in (1, 4, sample.n_features):  # the first decide, as a rule, and then no others are looked at
+        keys = _as_one(sample.each_part(partial(_first_features, n_features=n_features)))
+        order = order_by_values(keys)
+        ordered = keys[order]
+        differ = (ordered[1:] != ordered[:-1]).any(axis=1)
+        if n_features >= sample.n_features or (differ.all() and not np.isnan(keys).any()):
+            break
+    rank = np.cumsum(np.append(False, differ))
     shuffled = np.random.RandomState(0).permutation(rank[-1] + 1)  # neighbours in the order should not take turns
-    folds = np.empty(len(rows), dtype=np.int64)
+    folds = np.empty(len(sample), dtype=np.int64)
     folds[order] = shuffled[rank] % n_folds
     return folds
+
+
+def _as_one(parts: list[FloatArray]) -> FloatArray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _first_features(part: Sample, start: int, n_features: int) -> FloatArray:  # noqa: ARG001
+    return part.rows[:, :n_features]
+
+
+def _counts_by_hash(part: Sample, start: int, n_folds: int) -> np.ndarray:
+    return np.bincount(Hashed(n_folds).folds_of(part, start), minlength=n_folds)
+
+
+def _few_hashes(part: Sample, start: int) -> np.ndarray | None:  # noqa: ARG001
+    return _if_few(np.unique(hash_of_rows(part.rows)))
+
+
+def _both_few(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
+    return None if one is None or other is None else _if_few(np.union1d(one, other))
+
+
+def _if_few(hashes: np.ndarray) -> np.ndarray | None:
+    return hashes if len(hashes) <= FEW_HASHES else None
 
 
 def members_of_folds(folds: np.ndarray, n_folds: int) -> list[np.ndarray]:
@@ -77,10 +176,11 @@ def members_of_folds(folds: np.ndarray, n_folds: int) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Folds:
-    """The fold of each positive and each unlabeled row."""
+    """How positives and unlabeled rows are dealt, and the folds of those that are scored."""
 
-    positive: np.ndarray
-    unlabeled: np.ndarray
+    positive: Turns | Hashed
+    unlabeled: Turns | Hashed
+    complete: PUSample  # the rows as they are dealt
 
     @classmethod
     def of(cls, pu: PUSample, scored: Places) -> Folds | None:
@@ -89,13 +189,29 @@ class Folds:
         some_are_scored = n_positive < len(pu.positive) or n_unlabeled < len(pu.unlabeled)
         if some_are_scored and n_unlabeled < LEAST_VOTERS:
             return None
-        folds = cls(deal_into_folds(pu.positive.rows), deal_into_folds(pu.unlabeled.rows))
-        return folds if min(folds.positive.max(), folds.unlabeled.max()) + 1 >= LEAST_ROWS else None
+        folds = cls(deal(pu.positive), deal(pu.unlabeled), pu)
+        return folds if min(folds.positive.n, folds.unlabeled.n) >= LEAST_ROWS else None
 
     @property
     def n(self) -> int:
         """How many folds there are."""
-        return int(max(self.positive.max(), self.unlabeled.max())) + 1
+        return max(self.positive.n, self.unlabeled.n)
+
+    def of_places(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
+        """Folds of the rows at some places of both samples."""
+        positive, unlabeled = places
+        return (
+            self.positive.folds_at(self.complete.positive, positive),
+            self.unlabeled.folds_at(self.complete.unlabeled, unlabeled),
+        )
+
+    def without_copies(self, copies: Copies) -> Folds:
+        """The folds of the rows that stay once copies are merged."""
+        positive, unlabeled = (
+            dealt if merged is None else dealt.kept(merged.first)
+            for dealt, merged in ((self.positive, copies.positive), (self.unlabeled, copies.unlabeled))
+        )
+        return Folds(positive, unlabeled, copies.merged(self.complete))
 
 
 @dataclass(frozen=True)
@@ -107,22 +223,62 @@ class _SumsOfSample:
 
     @classmethod
     def of(
-        cls, sample: Sample, folds: np.ndarray, n_folds: int, queries: FloatArray, own: np.ndarray, kernels: Kernels
+        cls,
+        sample: Sample,
+        complete: Sample,
+        dealt: Turns | Hashed,
+        n_folds: int,
+        queries: FloatArray,
+        own: np.ndarray,
+        kernels: Kernels,
     ) -> _SumsOfSample:
-        """The sums of a query leave out (one unit of) its own row, if ``own`` names one."""
-        own_fold, own_weight = np.where(own >= 0, folds[own], -1), np.minimum(1, sample.weights[own])
-        log_sums, totals = np.empty((n_folds, len(queries))), np.empty((n_folds, len(queries)))
-        for fold, members in enumerate(members_of_folds(folds, n_folds)):
-            is_own = own_fold == fold
-            own_place = np.where(is_own, np.searchsorted(members, own), -1)
-            log_sums[fold] = kernels.log_sums(queries, sample, own_place, among=members)[0]
-            totals[fold] = sample.total_of(members) - np.where(is_own, own_weight, 0)
+        """The sums of a query leave out (one unit of) its own row, if ``own`` names one.
+
+        ``complete`` has the rows of the sample as they were dealt.
+        """
+        of_part = partial(_sums_by_fold, dealt=dealt, n_folds=n_folds, queries=queries, own=own, kernels=kernels)
+        log_sums, of_folds = sample.reduced(of_part, _both_sums, complete)
+        totals = np.repeat(of_folds[:, None], len(queries), axis=1)
+        has_own = np.flatnonzero(own >= 0)
+        own_folds = dealt.folds_at(complete, own[has_own])
+        totals[own_folds, has_own] -= np.minimum(1, sample.weights_of(own[has_own]))
         return cls(log_sums, totals)
 
     def without(self, fold: int) -> tuple[FloatArray, FloatArray]:
         """Log sums and weights of all folds but one; of all where there is no such fold."""
         kept = np.arange(len(self.log_sums)) != fold
         return _log_of_sum(self.log_sums[kept]), self.totals[kept].sum(axis=0)
+
+
+#: Log kernel sums from queries to each fold (n_folds, n_queries), and the weights of the folds (n_folds,).
+_ByFold = tuple[FloatArray, FloatArray]
+
+
+def _sums_by_fold(
+    part: Sample,
+    start: int,
+    complete: Sample,
+    dealt: Turns | Hashed,
+    n_folds: int,
+    queries: FloatArray,
+    own: np.ndarray,
+    kernels: Kernels,
+) -> _ByFold:
+    """Sums over the rows of a part by fold; those of a query leave out (one unit of) its own row, if that is here."""
+    folds, here = dealt.folds_of(complete, start), own_in_part(own, start, len(part))
+    own_fold = np.full(len(queries), -1)
+    if len(part):
+        own_fold = np.where(here >= 0, folds[here], -1)
+    log_sums, totals = np.empty((n_folds, len(queries))), np.empty(n_folds)
+    for fold, members in enumerate(members_of_folds(folds, n_folds)):
+        own_place = np.where(own_fold == fold, np.searchsorted(members, here), -1)
+        log_sums[fold] = kernels.log_sums(queries, part, own_place, among=members)[0]
+        totals[fold] = part.total_of(members)
+    return log_sums, totals
+
+
+def _both_sums(one: _ByFold, other: _ByFold) -> _ByFold:
+    return np.logaddexp(one[0], other[0]), one[1] + other[1]
 
 
 @dataclass(frozen=True)
@@ -149,8 +305,12 @@ class SumsByFold:
             pu,
             folds,
             scored,
-            _SumsOfSample.of(pu.positive, folds.positive, folds.n, queries, own_positive, kernels),
-            _SumsOfSample.of(pu.unlabeled, folds.unlabeled, folds.n, queries, own_unlabeled, kernels),
+            _SumsOfSample.of(
+                pu.positive, folds.complete.positive, folds.positive, folds.n, queries, own_positive, kernels
+            ),
+            _SumsOfSample.of(
+                pu.unlabeled, folds.complete.unlabeled, folds.unlabeled, folds.n, queries, own_unlabeled, kernels
+            ),
         )
 
     def log_ratios(self, fold: int) -> FloatArray:
@@ -220,7 +380,7 @@ class Voters:
 
     def folds(self, of: Folds) -> np.ndarray:
         """The fold of each voter."""
-        return np.where(self.positive >= 0, of.positive[self.positive], of.unlabeled[self.unlabeled])
+        return np.concatenate(of.of_places((self.positive[self.positive >= 0], self.unlabeled[self.unlabeled >= 0])))
 
     @property
     def population(self) -> Sample:
@@ -323,7 +483,7 @@ class Smoothing:
         """Log ratios (n_gammas, n_rows) by the voters, or those of them that ``voting`` marks, outside of each fold."""
         scored = self.pu.take(*places)
         queries = np.concatenate([scored.positive.rows, scored.unlabeled.rows])
-        folds = np.concatenate([self.folds.positive[places[0]], self.folds.unlabeled[places[1]]])
+        folds = np.concatenate(self.folds.of_places(places))
         of_voters = self.voters.folds(self.folds)
         scores = np.empty((len(kernels.gammas), len(queries)))
         for fold in np.unique(folds):

@@ -51,11 +51,14 @@ class Table:
     source: Path
     encoding_is_guess: bool = False
     copies: tuple[Spool, ...] = field(default=(), repr=False, compare=False)
+    files: tuple[Path, ...] = ()  # of a table in several Parquet files, in their order
 
     @classmethod
     def open(cls, path: str | Path, *, encoding: str | None = None) -> Table:
         """Find out what a file is; ``-`` is the standard input, ``encoding`` that of its text instead of a guess."""
         path, source, copies = Path(path), Path(path), []
+        if files := parquet_files(path):
+            return cls(path, Format("parquet"), path, files=files)
         if str(path) == STANDARD_INPUT:
             with stage("reading"):
                 copies.append(Spool(pieces(sys.stdin.buffer)))
@@ -185,7 +188,7 @@ class Table:
     def _scan(self) -> pl.LazyFrame:
         kind = self.format.kind
         if kind == "parquet":
-            return pl.scan_parquet(self.source, glob=False)
+            return pl.scan_parquet(list(self.files) or self.source, glob=False)
         if kind == "feather":
             return pl.scan_ipc(self.source, glob=False)
         if kind == "excel":
@@ -234,6 +237,16 @@ class Table:
 
     def _refuse_no_rows(self) -> NoReturn:
         raise TableError(f"{self.name} has column names and no rows.")
+
+
+def parquet_files(path: Path) -> tuple[Path, ...]:
+    """The Parquet files of a folder, or those that a pattern such as ``day-*.parquet`` names; else none."""
+    if path.is_dir():
+        return tuple(sorted(path.glob("*.parquet")))
+    if path.exists() or not any(mark in path.name for mark in "*?["):
+        return ()
+    found = tuple(sorted(file for file in path.parent.glob(path.name) if file.is_file()))
+    return found if found and all(file.suffix == ".parquet" for file in found) else ()
 
 
 def _called(path: Path) -> str:

@@ -1,0 +1,152 @@
+"""How `DaskWMMDClassifier` scales: workers, points, queries, bytes that move, and what the scheduler holds.
+
+    python -P benchmarks/dask_scaling.py [--rows 400000] [--repeats 3] [--out results.json]
+
+(-P, because Dask would take the file sparse.py beside this one for a package.) Workers are processes of one thread each
+on this machine. Times are medians over the repeats. On a busy machine wall time says more about others than about Dask,
+so CPU time of the workers is given beside it. Rows are 10 normal features, 200 of them positives, gamma and prior
+given; 1,000 rows are evaluated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+from unlabeled.distributed import DaskWMMDClassifier
+
+N_FEATURES = 10
+N_POSITIVE = 200
+OPTIONS = {"prior": 0.1, "gamma": 0.05, "scale": "none", "max_evaluations": 1000, "random_state": 0, "smoothing": 0}
+
+
+def table(n_rows: int, n_partitions: int) -> tuple[da.Array, da.Array]:
+    """Rows that tasks make, of which some are labelled."""
+    chunk = n_rows // n_partitions
+    y = (da.arange(n_rows, chunks=chunk) % (n_rows // N_POSITIVE) == 0).astype(np.int8)
+    return da.random.default_rng(0).normal(size=(n_rows, N_FEATURES), chunks=(chunk, N_FEATURES)) + y[:, None], y
+
+
+def cpu_seconds(client: Client) -> float:
+    """CPU time that all workers have taken."""
+    return sum(client.run(time.process_time).values())
+
+
+def bytes_between_workers(client: Client) -> int:
+    """What workers have sent each other."""
+    return sum(client.run(lambda dask_worker: sum(log["total"] for log in dask_worker.transfer_outgoing_log)).values())
+
+
+def scheduler_bytes(client: Client) -> int:
+    """Memory of the scheduler's process."""
+    return int(client.run_on_scheduler(lambda: __import__("psutil").Process().memory_info().rss))
+
+
+def timed(client: Client, work: Any, repeats: int) -> dict[str, float]:
+    """Medians of wall and CPU time of some work."""
+    walls, cpus = [], []
+    for _ in range(repeats):
+        cpu, start = cpu_seconds(client), time.perf_counter()
+        work()
+        walls.append(time.perf_counter() - start)
+        cpus.append(cpu_seconds(client) - cpu)
+    return {"wall": statistics.median(walls), "cpu": statistics.median(cpus)}
+
+
+def cluster(n_workers: int) -> LocalCluster:
+    """Workers of one thread each; the scheduler is in this process."""
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+    )
+
+
+def slope(sizes: list[int], times: list[float]) -> float:
+    """Of log time over log size."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def over_workers(n_rows: int, repeats: int) -> dict[str, Any]:
+    """The same scores by one worker and by two, and how much of twice the speed there is."""
+    found: dict[str, Any] = {}
+    for n_workers in (1, 2):
+        with cluster(n_workers) as local, Client(local) as client:
+            X, y = table(n_rows, 16)
+            X, y = dask.persist(X, y)
+            model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
+            queries = da.random.default_rng(1).normal(size=(4000, N_FEATURES), chunks=(1000, N_FEATURES)).persist()
+            model.score_samples(queries[:100]).compute()
+            found[str(n_workers)] = timed(client, lambda m=model, q=queries: m.score_samples(q).compute(), repeats)
+    one, two = found["1"], found["2"]
+    return found | {"efficiency": one["wall"] / (2 * two["wall"]), "cpu_ratio": one["cpu"] / two["cpu"]}
+
+
+def over_sizes(n_rows: int, repeats: int) -> dict[str, Any]:
+    """Times over points at fixed queries, and over queries at fixed points, by two workers."""
+    points, queries, found = [n_rows, 2 * n_rows, 4 * n_rows], [2000, 4000, 8000], {}
+    with cluster(2) as local, Client(local) as client:
+        rows = {n: da.random.default_rng(1).normal(size=(n, N_FEATURES), chunks=(1000, N_FEATURES)) for n in queries}
+        by_points, by_queries = [], []
+        for n_points in points:
+            X, y = dask.persist(*table(n_points, 16 * n_points // n_rows))
+            model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
+            model.score_samples(rows[queries[0]][:100]).compute()
+            by_points.append(timed(client, lambda m=model: m.score_samples(rows[4000]).compute(), repeats)["cpu"])
+            if n_points == points[0]:
+                for n in queries:
+                    work = lambda m=model, n=n: m.score_samples(rows[n]).compute()  # noqa: E731
+                    by_queries.append(timed(client, work, repeats)["cpu"])
+    found["points"] = {"sizes": points, "cpu": by_points, "slope": slope(points, by_points)}
+    found["queries"] = {"sizes": queries, "cpu": by_queries, "slope": slope(queries, by_queries)}
+    pairs = points[0] * 4000
+    return found | {"pairs_per_cpu_second": pairs / by_points[0]}
+
+
+def movement(n_rows: int) -> dict[str, Any]:
+    """Bytes that workers send each other in a fit, and memory of the scheduler, over numbers of partitions."""
+    found = {}
+    for n_partitions in (16, 64, 256):
+        with cluster(2) as local, Client(local) as client:
+            X, y = table(n_rows, n_partitions)
+            X, y = dask.persist(X, y)
+            before, memory = bytes_between_workers(client), scheduler_bytes(client)
+            start = time.perf_counter()
+            DaskWMMDClassifier(**OPTIONS).fit(X, y)
+            found[str(n_partitions)] = {
+                "seconds": time.perf_counter() - start,
+                "bytes": bytes_between_workers(client) - before,
+                "share_of_data": (bytes_between_workers(client) - before) / X.nbytes,
+                "scheduler_growth": scheduler_bytes(client) - memory,
+            }
+    return found
+
+
+def main() -> None:
+    """Measure, print, and write down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    found = {
+        "rows": given.rows,
+        "workers": over_workers(given.rows, given.repeats),
+        "sizes": over_sizes(given.rows, given.repeats),
+        "movement": movement(given.rows),
+    }
+    text = json.dumps(found, indent=2)
+    print(text)
+    if given.out:
+        given.out.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Work on a cluster: one answer for each partition, or one for all of them, and errors that say which partition."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import cloudpickle
+from dask import delayed
+from dask.delayed import Delayed
+from distributed import Client, Future, default_client, progress, wait
+
+from unlabeled.engines.threads import at_most_threads
+
+#: What is sent to all workers travels in the graph up to this many bytes, where a lost worker cannot lose it; more is
+#: scattered to every worker.
+_IN_GRAPH = 4_000_000
+#: Partial results that are merged at once, at the end.
+_MERGED_AT_ONCE = 8
+
+
+def running_client(client: Client | None) -> Client:
+    """The client given, or the current one; an error where there is none that is connected."""
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise ValueError(
+                "There is no Dask client. Start one, as in `from distributed import Client; client = Client()`, or "
+                "give one: client=..."
+            ) from None
+    if client.status != "running":
+        raise ValueError(
+            f"The Dask client is {client.status}, and a connected one is needed. Start a new one: client=Client(...)."
+        )
+    return client
+
+
+def n_threads_of(client: Client) -> int:
+    """How many tasks the cluster can run at once."""
+    return max(1, sum(client.nthreads().values()))
+
+
+def for_all_workers(client: Client, value: Any) -> Delayed | Future:
+    """Something that many tasks need, sent once."""
+    blob = cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    if len(blob) <= _IN_GRAPH:
+        return delayed(_loaded, name="unlabeled-shared")(blob)
+    scattered: Future = client.scatter(value, broadcast=True, hash=False)
+    return scattered
+
+
+def _loaded(blob: bytes) -> Any:
+    return pickle.loads(blob)
+
+
+def of_each(client: Client, tasks: Sequence[Delayed], numbers: Sequence[int], *, verbose: bool = False) -> list[Any]:
+    """The answers of some tasks, one for each of the partitions with these numbers."""
+    futures: list[Future] = client.compute(list(tasks), optimize_graph=True)
+    with _gone_at_the_end(client, futures):
+        _show(futures, verbose=verbose)
+        wait(futures)
+        for number, future in zip(numbers, futures, strict=True):
+            if future.status != "finished":
+                raise with_number(_error_of(future), number)
+        answers: list[Any] = client.gather(futures)
+        return answers
+
+
+def of_all(client: Client, task: Delayed, *, verbose: bool = False) -> Any:
+    """The answer of one task that depends on all partitions."""
+    future: Future = client.compute(task, optimize_graph=True)
+    with _gone_at_the_end(client, [future]):
+        _show([future], verbose=verbose)
+        return future.result()
+
+
+def _error_of(future: Future) -> BaseException:
+    if future.status == "error":
+        error: BaseException = future.exception()
+        return error
+    return RuntimeError(f"The work was {future.status} on the cluster before it was done.")
+
+
+def with_number(error: BaseException, number: int) -> BaseException:
+    """The same kind of error, whose message says in which partition it came up."""
+    if str(error).startswith("Partition "):
+        return error
+    try:
+        named = type(error)(f"Partition {number} (counted from 0): {error}")
+    except Exception:  # noqa: BLE001  # an error of another make than most
+        error.add_note(f"This came up in partition {number} (counted from 0).")
+        return error
+    named.__cause__ = error
+    return named
+
+
+@contextmanager
+def _gone_at_the_end(client: Client, futures: list[Future]) -> Iterator[None]:
+    """Leave nothing behind on the cluster, least of all where somebody has stopped waiting."""
+    try:
+        yield
+    except BaseException:
+        if client.status == "running":
+            client.cancel(futures, force=True)
+        raise
+    finally:
+        for future in futures:
+            future.release()
+
+
+def _show(futures: list[Future], *, verbose: bool) -> None:
+    if verbose:
+        progress(futures, notebook=False)
+
+
+def merged_over(
+    steps: Sequence[Callable[[Any], Delayed]], merge: Callable[[Delayed, Delayed], Delayed], n_lanes: int
+) -> Delayed:
+    """Tasks that take what came before and add to it, in some lanes that run beside each other; then a tree of merges.
+
+    What a lane has so far stays on its worker, so that hardly anything but the sums of lanes moves.
+    """
+    n_lanes = max(1, min(n_lanes, len(steps)))
+    lanes: list[Delayed] = []
+    for lane in range(n_lanes):
+        so_far: Any = None
+        for step in steps[lane * len(steps) // n_lanes : (lane + 1) * len(steps) // n_lanes]:
+            so_far = step(so_far)
+        lanes.append(so_far)
+    while len(lanes) > 1:
+        lanes = [
+            _merged(lanes[start : start + _MERGED_AT_ONCE], merge) for start in range(0, len(lanes), _MERGED_AT_ONCE)
+        ]
+    return lanes[0]
+
+
+def _merged(lanes: list[Delayed], merge: Callable[[Delayed, Delayed], Delayed]) -> Delayed:
+    found = lanes[0]
+    for lane in lanes[1:]:
+        found = merge(found, lane)
+    return found
+
+
+def limited_to_a_slot() -> Any:
+    """One thread for a task: a worker runs as many tasks at once as it was given threads."""
+    return at_most_threads(1)

@@ -1,0 +1,191 @@
+"""`DaskWMMDClassifier` on processes that die, partitions that fail, and fits that are stopped."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+import dask  # noqa: E402
+
+from unlabeled import WMMDClassifier  # noqa: E402
+from unlabeled.datasets import make_gaussians  # noqa: E402
+from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+OPTIONS = {"prior": 0.5, "gamma": (0.5, 1.0), "smoothing": 1, "max_evaluations": 200, "random_state": 0, "exact": True}
+N_PARTITIONS = 8
+
+
+@pytest.fixture(scope="module")
+def client():
+    settings = {
+        "distributed.worker.memory.terminate": False,
+        "distributed.scheduler.allowed-failures": 10,
+        "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
+    }
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(**options, silence_logs=50) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_gaussians(60, 740, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def local(data):
+    return WMMDClassifier(**OPTIONS).fit(data.X, data.y)
+
+
+def slow_blocks(X, folder, seconds):
+    """Partitions that take a while, and leave a mark in a folder each time that they are made."""
+
+    def make(block, block_info=None):
+        number = block_info[0]["chunk-location"][0]
+        (folder / f"{number}-{os.getpid()}-{time.time_ns()}").touch()
+        time.sleep(seconds)
+        return block
+
+    parted = da.from_array(X, chunks=(-(-len(X) // N_PARTITIONS), -1))
+    return parted.map_blocks(make, dtype=X.dtype, meta=np.empty((0, X.shape[1])))
+
+
+def kill_a_worker(client, folder, after):
+    """Once so many partitions have been made, end one of the workers as a machine ends that loses its power."""
+
+    def kill():
+        deadline = time.time() + 60
+        while len(list(folder.iterdir())) < after and time.time() < deadline:
+            time.sleep(0.01)
+        os.kill(killed[0], signal.SIGKILL)
+
+    killed = list(client.run(os.getpid).values())
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread, killed[0]
+
+
+def wait_for_workers(client):
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_a_worker_may_die_in_the_middle_of_a_fit(client, data, local, tmp_path):
+    wait_for_workers(client)
+    X, y = slow_blocks(data.X, tmp_path, 0.05), da.from_array(data.y, chunks=-(-len(data.y) // N_PARTITIONS))
+    thread, killed = kill_a_worker(client, tmp_path, after=N_PARTITIONS + 3)
+    model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
+    thread.join()
+    wait_for_workers(client)
+    assert killed not in client.run(os.getpid).values()
+    assert model.threshold_ == pytest.approx(local.threshold_, abs=1e-9)
+    np.testing.assert_allclose(model.honest_scores_.unlabeled, local.honest_scores_.unlabeled, rtol=0, atol=1e-9)
+
+
+def test_a_worker_may_die_in_the_middle_of_predictions(client, data, local, tmp_path):
+    wait_for_workers(client)
+    chunks = -(-len(data.y) // N_PARTITIONS)
+    X, y = da.from_array(data.X, chunks=(chunks, -1)), da.from_array(data.y, chunks=chunks)
+    model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
+    rows = data.test[:400]
+    thread, killed = kill_a_worker(client, tmp_path, after=3)
+    found = model.score_samples(slow_blocks(rows, tmp_path, 0.1)).compute()
+    thread.join()
+    wait_for_workers(client)
+    assert killed not in client.run(os.getpid).values()
+    np.testing.assert_allclose(found, local.score_samples(rows), rtol=0, atol=1e-9)
+
+
+class DamagedError(RuntimeError):
+    """What a partition raises."""
+
+
+def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):
+    wait_for_workers(client)
+
+    def fail(block, block_info=None):
+        if block_info[0]["chunk-location"][0] == 2:
+            raise RuntimeError("the third file is damaged")
+        return block
+
+    chunks = -(-len(data.y) // N_PARTITIONS)
+    X, y = da.from_array(data.X, chunks=(chunks, -1)), da.from_array(data.y, chunks=chunks)
+    broken = X.map_blocks(fail, dtype=X.dtype, meta=np.empty((0, 2)))
+    with pytest.raises(RuntimeError, match=r"Partition 2 \(counted from 0\): the third file is damaged"):
+        DaskWMMDClassifier(**OPTIONS).fit(broken, y)
+    assert DaskWMMDClassifier(**OPTIONS).fit(X, y).threshold_ == pytest.approx(local.threshold_, abs=1e-9)
+
+
+def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, monkeypatch):
+    wait_for_workers(client)
+    X, y = slow_blocks(data.X, tmp_path, 0.2), da.from_array(data.y, chunks=-(-len(data.y) // N_PARTITIONS))
+
+    def interrupted(*_args, **_kwargs):
+        while not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    model = DaskWMMDClassifier(**OPTIONS)
+    monkeypatch.setattr("unlabeled.distributed.running.wait", interrupted_after_labels(interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+    deadline = time.time() + 20
+    while time.time() < deadline and (n_left := n_tasks(client)):
+        time.sleep(0.05)
+    assert n_left == 0
+    time.sleep(0.3)
+    n_made = len(list(tmp_path.iterdir()))
+    time.sleep(0.5)
+    assert len(list(tmp_path.iterdir())) == n_made < N_PARTITIONS
+
+
+def interrupted_after_labels(interrupt):
+    """Wait for the labels as ever, and be stopped while rows are looked at."""
+    real, calls = distributed.wait, []
+
+    def waiting(futures):
+        calls.append(1)
+        return real(futures) if len(calls) == 1 else interrupt()
+
+    return waiting
+
+
+def n_tasks(client):
+    """How many tasks the scheduler knows of."""
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+
+
+@pytest.mark.slow
+def test_ten_times_the_memory_of_a_worker():
+    """4 GB of unlabeled rows, made as they are needed, pass through workers of 400 MB.
+
+    Python and the libraries take 280 MB of these, so that a worker would pause at 80 % for good; it is ended at 95 %.
+    """
+    n_rows, d, chunk = 50_000_000, 10, 50_000
+    X = da.random.default_rng(0).normal(size=(n_rows, d), chunks=(chunk, d))
+    y = (da.arange(n_rows, chunks=chunk) % 500_000 == 7).astype(np.int8)
+    X = X + (y[:, None] * 1.5)
+    assert X.nbytes == 4e9
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    of_memory = {f"distributed.worker.memory.{name}": False for name in ("pause", "spill", "target")}
+    with (
+        dask.config.set(of_memory | {"distributed.scheduler.allowed-failures": 100}),
+        distributed.LocalCluster(**options, memory_limit="400MB", silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        model = DaskWMMDClassifier(0.1, scale="none", gamma=0.05, max_evaluations=200, random_state=0).fit(X, y)
+        assert len(model.sample_.unlabeled) == n_rows - 100
+        assert np.isfinite(model.honest_scores_.unlabeled).all()
+        limits = client.run(lambda dask_worker: dask_worker.memory_manager.memory_limit)
+        assert set(limits.values()) == {400_000_000}

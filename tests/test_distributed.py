@@ -1,0 +1,407 @@
+"""`DaskWMMDClassifier` against `WMMDClassifier`: the same numbers, however the rows are partitioned."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+distributed = pytest.importorskip("distributed")
+
+from dask import delayed  # noqa: E402
+
+from unlabeled import WMMDClassifier  # noqa: E402
+from unlabeled.datasets import make_gaussians  # noqa: E402
+from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
+from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
+from unlabeled.scoring import copies, selection, smoothing  # noqa: E402
+
+N_POSITIVE, N_UNLABELED = 40, 360
+pytestmark = pytest.mark.usefixtures("client")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Workers as threads: quick to start, and what is patched here is patched there."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as connected:
+        yield connected
+
+
+def table(seed=0, *, missing=False, rounded=False):
+    """Positives and unlabeled rows in random order."""
+    data = make_gaussians(N_POSITIVE, N_UNLABELED, random_state=seed)
+    order = np.random.default_rng(seed).permutation(len(data.y))
+    X, y = data.X[order] * [1.0, 30.0] if data.X.shape[1] == 2 else data.X[order], data.y[order]
+    if rounded:
+        X = np.round(X)
+    if missing:
+        X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
+    return X, y, data.test[:100]
+
+
+def in_parts(values, lengths):
+    return da.from_array(values, chunks=(tuple(lengths), -1) if values.ndim == 2 else (tuple(lengths),))
+
+
+def lengths_of(cuts, n_rows):
+    return np.diff([0, *sorted(cuts), n_rows]).tolist()
+
+
+def assert_same(model, local, rows, tolerance):
+    assert model.scaling_.name == local.scaling_.name
+    for name in ("gamma_", "prior_", "threshold_"):
+        assert getattr(model, name) == pytest.approx(getattr(local, name), rel=tolerance, abs=tolerance), name
+    np.testing.assert_allclose(model.criteria_, local.criteria_, rtol=0, atol=tolerance)
+    assert [r.gamma for r in model.rounds_] == pytest.approx([r.gamma for r in local.rounds_], rel=1e-9)
+    honest, expected = model.honest_scores_, local.honest_scores_
+    np.testing.assert_array_equal(honest.unlabeled_rows, expected.unlabeled_rows)
+    np.testing.assert_array_equal(honest.positive_rows, expected.positive_rows)
+    np.testing.assert_allclose(honest.unlabeled, expected.unlabeled, rtol=0, atol=tolerance)
+    found = model.score_samples(in_parts(rows, [len(rows) // 3, 0, len(rows) - len(rows) // 3])).compute()
+    np.testing.assert_allclose(found, local.score_samples(rows), rtol=0, atol=tolerance)
+
+
+# --- the same numbers ---
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
+@given(
+    cuts=st.lists(st.integers(0, N_POSITIVE + N_UNLABELED), max_size=6),
+    scenario=st.sampled_from(["case-control", "single-sample"]),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    seed=st.integers(0, 5),
+)
+def test_any_partitioning_gives_the_numbers_of_one_machine(cuts, scenario, weighted, missing, seed):
+    X, y, rows = table(seed, missing=missing)
+    weights = np.random.default_rng(seed).integers(0, 4, len(y)).astype(float) if weighted else None
+    lengths = lengths_of(cuts, len(y))
+    options = {"scenario": scenario, "max_evaluations": 250, "random_state": seed, "exact": True}
+    local = WMMDClassifier(**options).fit(X, y, weights)
+    parted = None if weights is None else in_parts(weights, lengths)
+    model = DaskWMMDClassifier(**options).fit(in_parts(X, lengths), in_parts(y, lengths), parted)
+    assert_same(model, local, rows, 1e-9)
+
+
+@pytest.mark.parametrize("many", ["folds by hash", "few different rows", "judged by some rows"])
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_large_tables_in_small(many, scenario, monkeypatch):
+    """What is done to tables of many rows, with limits that make a small one large."""
+    if many == "judged by some rows":
+        monkeypatch.setattr(selection, "JUDGING_POINTS", 120)
+        monkeypatch.setattr(selection, "JUDGING_ROWS", 60)
+    else:
+        monkeypatch.setattr(smoothing, "MANY_ROWS", 30)
+    X, y, rows = table(rounded=many == "few different rows")
+    options = {"scenario": scenario, "max_evaluations": 250, "random_state": 3, "exact": True}
+    local = WMMDClassifier(**options).fit(X, y)
+    lengths = [1, 150, 0, 249]
+    assert_same(DaskWMMDClassifier(**options).fit(in_parts(X, lengths), in_parts(y, lengths)), local, rows, 1e-9)
+
+
+def test_copies_are_merged_where_all_rows_are_evaluated(monkeypatch):
+    monkeypatch.setattr(copies, "LEAST_ROWS", 100)
+    monkeypatch.setattr("unlabeled.distributed.wmmd.LEAST_ROWS", 100)
+    monkeypatch.setattr(selection, "JUDGING_ROWS", 50)
+    X, y, rows = table(rounded=True)
+    options = {"max_evaluations": None, "random_state": 0, "exact": True}
+    local = WMMDClassifier(**options).fit(X, y)
+    lengths = [200, 200]
+    assert_same(DaskWMMDClassifier(**options).fit(in_parts(X, lengths), in_parts(y, lengths)), local, rows, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prior": 0.5, "gamma": (0.1, 1.0), "smoothing": 0},
+        {"prior": "best-bin", "kernel": "inverse"},
+        {"prior": "density", "criterion": "risk", "scale": "standard"},
+        {"prior": 0.4, "threshold": "prevalence", "smoothing": 1},
+        {"prior": 0.4, "threshold": "bayes", "calibration": "ratio"},
+    ],
+)
+def test_other_parameters(options):
+    X, y, rows = table(1)
+    options |= {"max_evaluations": 200, "random_state": 0, "exact": True}
+    local = WMMDClassifier(**options).fit(X, y)
+    lengths = [130, 270]
+    model = DaskWMMDClassifier(**options).fit(in_parts(X, lengths), in_parts(y, lengths))
+    assert_same(model, local, rows, 1e-9)
+    parted = in_parts(rows, [50, 50])
+    np.testing.assert_array_equal(model.predict(parted).compute(), local.predict(rows))
+    np.testing.assert_allclose(model.predict_proba(parted).compute(), local.predict_proba(rows), atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(parted).compute(), local.decision_function(rows), atol=1e-9)
+    logs = model.predict_log_proba(parted).compute()
+    np.testing.assert_allclose(logs, local.predict_log_proba(rows), atol=1e-6)
+
+
+def test_float32_sums_are_within_two_millionths():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(1, 1, (200, 5)), rng.normal(0, 1.2, (8000, 5))]).astype(np.float32)
+    y = np.repeat([1, 0], [200, 8000])
+    options = {"prior": 0.3, "max_evaluations": 1500, "random_state": 0}
+    local = WMMDClassifier(**options).fit(X, y)
+    lengths = [3000, 5200]
+    model = DaskWMMDClassifier(**options).fit(in_parts(X, lengths), in_parts(y, lengths))
+    assert_same(model, local, X[:500], 2e-6)
+
+
+def test_rows_at_random_places_of_many_are_chosen_without_writing_them_all_down():
+    chosen = selection.some_rows(10**10, 100, np.random.RandomState(0))
+    assert len(np.unique(chosen)) == 100
+    assert chosen.max() > 10**9
+    np.testing.assert_array_equal(chosen, selection.some_rows(10**10, 100, np.random.RandomState(0)))
+
+
+# --- data frames ---
+
+
+@pytest.fixture
+def frame():
+    X, y, _ = table(2)
+    found = pd.DataFrame(X, columns=["height", "width"])
+    found.insert(1, "known", np.where(y == 1, "yes", "no"))
+    found.index = np.arange(len(found)) * 2 + 7
+    return found
+
+
+def test_a_frame_with_a_label_column(frame):
+    options = {"max_evaluations": 200, "random_state": 0, "exact": True}
+    local = WMMDClassifier(**options).fit(frame[["height", "width"]], frame["known"])
+    parted = dd.from_pandas(frame, npartitions=3)
+    model = DaskWMMDClassifier(**options).fit(parted, "known")
+    assert list(model.feature_names_in_) == ["height", "width"]
+    assert list(model.classes_) == ["no", "yes"]
+    by_series = DaskWMMDClassifier(**options).fit(parted[["height", "width"]], parted["known"])
+    for fitted in (model, by_series):
+        labels = fitted.predict(parted)
+        assert isinstance(labels, dd.Series)
+        found = labels.compute()
+        np.testing.assert_array_equal(found, local.predict(frame[["height", "width"]]))
+        np.testing.assert_array_equal(found.index, frame.index)
+    proba = model.predict_proba(parted[["width", "height"]]).compute()
+    assert list(proba.columns) == ["no", "yes"]
+    np.testing.assert_allclose(proba, local.predict_proba(frame[["height", "width"]]), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, beside the newest pandas
+def test_scores_stream_to_parquet(frame, tmp_path):
+    pytest.importorskip("pyarrow")
+    dd.from_pandas(frame, npartitions=3).to_parquet(tmp_path / "table")
+    parted = dd.read_parquet(tmp_path / "table")
+    model = DaskWMMDClassifier(max_evaluations=200, random_state=0).fit(parted, "known")
+    model.predict_table(parted).to_parquet(tmp_path / "scores")
+    found = pd.read_parquet(tmp_path / "scores")
+    assert list(found.columns) == ["score", "probability", "flagged"]
+    np.testing.assert_array_equal(found["flagged"] == 1, found["score"] > model.threshold_)
+    np.testing.assert_array_equal(found.index, frame.index)
+
+
+# --- what is lazy, and what moves ---
+
+
+def test_nothing_is_computed_before_it_is_asked_for(tmp_path):
+    X, y, rows = table()
+    lengths, seen = [100, 300], tmp_path / "seen"
+    model = DaskWMMDClassifier(0.5, max_evaluations=200).fit(in_parts(X, lengths), in_parts(y, lengths))
+
+    def watched(block):
+        seen.touch()
+        return block
+
+    parted = in_parts(rows, [40, 60]).map_blocks(watched, dtype=float, meta=np.empty((0, 2)))
+    found = [ask(parted) for ask in (model.predict, model.predict_proba, model.score_samples)]
+    assert not seen.exists()
+    assert [one.shape for one in found] == [(100,), (100, 2), (100,)]
+    found[0].compute()
+    assert seen.exists()
+
+
+def test_partitions_are_not_gathered(monkeypatch):
+    """No answer that leaves a worker is as large as the rows, but for the rows that are evaluated."""
+    rng = np.random.default_rng(0)
+    n, d = 40_000, 10
+    X, y = rng.normal(size=(n, d)), (np.arange(n) < 100).astype(int)
+    sizes, gather = [], distributed.Client.gather
+
+    def watched(self, futures, *args, **kwargs):
+        found = gather(self, futures, *args, **kwargs)
+        sizes.extend(len(pickle.dumps(one)) for one in (found if isinstance(found, list) else [found]))
+        return found
+
+    monkeypatch.setattr(distributed.Client, "gather", watched)
+    monkeypatch.setattr(smoothing, "MANY_ROWS", 10_000)
+    for name, value in (("JUDGING_POINTS", 1000), ("JUDGING_ROWS", 200)):
+        monkeypatch.setattr(selection, name, value)
+    monkeypatch.setattr("unlabeled.scoring.forms.MOST_ROWS", 500)
+    monkeypatch.setattr("unlabeled.distributed.classifier.MOST_ROWS", 500)
+    monkeypatch.setattr("unlabeled.scoring.scaling.N_PAIRS", 500)
+    monkeypatch.setattr("unlabeled.distributed.classifier.N_PAIRS", 500)
+    model = DaskWMMDClassifier(0.3, max_evaluations=500, random_state=0)
+    model.fit(da.from_array(X, chunks=(5000, -1)), da.from_array(y, chunks=5000))
+    held = model.sample_.unlabeled.table.held
+    assert len(held.places) <= 500 + 2 * 500 + 1000 + 500
+    assert sum(sizes) < 0.15 * X.nbytes
+    assert max(sizes) < 0.05 * X.nbytes
+
+
+def test_to_local():
+    X, y, rows = table(4, missing=True)
+    lengths = [170, 0, 230]
+    options = {"max_evaluations": 200, "random_state": 0, "exact": True, "scenario": "single-sample"}
+    model = DaskWMMDClassifier(**options).fit(in_parts(X, lengths), in_parts(y, lengths))
+    local, expected = model.to_local(), WMMDClassifier(**options).fit(X, y)
+    assert type(local) is WMMDClassifier
+    np.testing.assert_allclose(local.score_samples(rows), expected.score_samples(rows), atol=1e-9)
+    np.testing.assert_array_equal(local.sample_.unlabeled.row_numbers, expected.sample_.unlabeled.row_numbers)
+    np.testing.assert_allclose(local.adapt(X[y == 0]).prior_, expected.adapt(X[y == 0]).prior_, atol=1e-9)
+    with pytest.raises(MemoryError, match=r"360 unlabeled rows take .* compress"):
+        model.to_local(max_bytes=100)
+    assert LARGEST_LOCAL >= 1e9
+
+
+def test_pickling_drops_the_client(client):
+    X, y, rows = table()
+    lengths = [100, 300]
+    model = DaskWMMDClassifier(0.5, client=client, max_evaluations=200).fit(in_parts(X, lengths), in_parts(y, lengths))
+    assert model.client_ is client
+    assert clone(model).client is client
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied.client is None
+    parted = in_parts(rows, [100])
+    np.testing.assert_array_equal(copied.score_samples(parted).compute(), model.score_samples(parted).compute())
+
+
+# --- what is refused ---
+
+
+def parted_frame(change):
+    """Three partitions, of which the one with number 1 is changed."""
+    X, y, _ = table(2)
+    found = pd.DataFrame(X, columns=["height", "width"]).assign(known=y)
+
+    def make(number):
+        part = found.iloc[number * 133 : (number + 1) * 133]
+        return change(part) if number == 1 else part
+
+    return dd.from_map(make, [0, 1, 2], meta=found.iloc[:0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda part: part.drop(columns="known"), r"Partition 1 .*known"),
+        (lambda part: part.assign(known=np.arange(len(part)) % 3), r"3 values, .*Partition 1 .* hold 2"),
+        (lambda part: part.rename(columns={"width": "breadth"}), r"Partition 1 .*'width'.*missing.*'breadth'"),
+        (lambda part: part.assign(width=part["width"].astype(str)), r"Partition 1 .*'width'.*no numbers"),
+        (lambda part: part.assign(width=np.inf), r"Partition 1 .*infinity"),
+        (lambda part: part.assign(known=range(len(part))), r"Partition 1 .*133 different values"),
+    ],
+)
+def test_a_partition_unlike_the_others_is_named(client, change, message):
+    with pytest.raises((ValueError, KeyError), match=message):
+        DaskWMMDClassifier().fit(parted_frame(change), "known")
+    assert client.submit(sum, [1, 2]).result() == 3
+
+
+def test_an_error_of_a_partition_is_the_original_one_with_its_number():
+    class BrokenFileError(OSError):
+        pass
+
+    def fail(_part):
+        raise BrokenFileError("disk on fire")
+
+    with pytest.raises(OSError, match=r"Partition 1 .*disk on fire"):
+        DaskWMMDClassifier().fit(parted_frame(fail), "known")
+
+
+def test_input_that_cannot_be_right_is_refused_at_once(frame):
+    parted = dd.from_pandas(frame, npartitions=2)
+    with pytest.raises(
+        ValueError, match=r"no column 'label' of labels; its columns are \['height', 'known', 'width'\]"
+    ):
+        DaskWMMDClassifier().fit(parted, "label")
+    with pytest.raises(ValueError, match=r"Columns \['known'\] of the table hold no numbers"):
+        DaskWMMDClassifier().fit(parted, (parted["height"] > 1).astype(int))
+    with pytest.raises(TypeError, match="WMMDClassifier"):
+        DaskWMMDClassifier().fit(frame, "known")
+    X, y, _ = table()
+    X, zeros = in_parts(X, [200, 200]), np.zeros(len(y))
+    with pytest.raises(ValueError, match="only one class, 0"):
+        DaskWMMDClassifier().fit(X, in_parts(zeros, [200, 200]))
+    with pytest.raises(ValueError, match="each row needs one"):
+        DaskWMMDClassifier().fit(X, in_parts(zeros[:-1], [200, 199]))
+    with pytest.raises(ValueError, match="holdout"):
+        DaskWMMDClassifier(selection="holdout", smoothing=0).fit(X, in_parts(y, [200, 200]))
+    with pytest.raises(ValueError, match="'km2'"):
+        DaskWMMDClassifier("km2").fit(X, in_parts(y, [200, 200]))
+    one = np.where(np.arange(len(y)) == 3, 1, 0)
+    with pytest.raises(ValueError, match="Only one labelled positive counts"):
+        DaskWMMDClassifier().fit(X, in_parts(one, [200, 200]))
+
+
+def test_a_closed_client_is_refused(client):
+    closed = distributed.Client(client.scheduler.address, set_as_default=False)
+    closed.close()
+    X, y, _ = table()
+    with pytest.raises(ValueError, match=r"client is closed.*client=Client"):
+        DaskWMMDClassifier(client=closed).fit(in_parts(X, [400]), in_parts(y, [400]))
+
+
+def test_a_partition_that_changes_is_told(tmp_path):
+    """Labels too: what is made anew must be the same."""
+    X, y, _ = table()
+    path = str(tmp_path / "seen")
+
+    def unsteady(block, labels):
+        with Path(path).open("a") as file:
+            file.write("x")
+        keep = len(block) // (1 + (Path(path).stat().st_size > 3))
+        return block[:keep] if labels is None else labels[:keep]
+
+    def blocks(values, shape, which):
+        make = [delayed(unsteady, pure=False)(half, which) for half in (values[:200], values[200:])]
+        return da.concatenate([da.from_delayed(one, shape, dtype=float) for one in make], allow_unknown_chunksizes=True)
+
+    parted = blocks(X, (np.nan, 2), None)
+    labels = da.concatenate([da.from_delayed(delayed(half), (np.nan,), dtype=float) for half in (y[:200], y[200:])])
+    with pytest.raises(ValueError, match=r"rows and 200 labels|when it was first read"):
+        DaskWMMDClassifier(0.5).fit(parted, labels)
+
+
+# --- compressed ---
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_compression_where_rows_are(scenario, monkeypatch):
+    """Thinned by partitions the score is near that of all rows, as near as it says, and takes no partition any more."""
+    monkeypatch.setattr("unlabeled.distributed.compression.FIRST_SIZE", 1000)
+    monkeypatch.setattr("unlabeled.distributed.compression.FIRST_TIMES", 1)
+    monkeypatch.setattr("unlabeled.distributed.compression.N_CHECKED", 200)
+    monkeypatch.setattr("unlabeled.scoring.compression.N_CHECKED", 200)
+    data = make_gaussians(200, 7800, random_state=0)
+    lengths = [2500, 0, 3500, 2000]
+    options = {"prior": 0.5, "scenario": scenario, "max_evaluations": 500, "random_state": 0, "smoothing": 1}
+    model = DaskWMMDClassifier(**options).fit(in_parts(data.X, lengths), in_parts(data.y, lengths))
+    parted = in_parts(data.test[:500], [500])
+    exact = model.score_samples(parted).compute()
+    smaller = model.compressed(1200)
+    found = smaller.compression_
+    assert found.n_rows < found.n_rows_before / 3
+    change = np.abs(smaller.score_samples(parted).compute() - exact)
+    assert 0 < change.mean() < 2 * found.mean_change < 0.1
+    assert change.max() < 0.1
+    local = smaller.to_local()
+    np.testing.assert_allclose(local.score_samples(data.test[:500]), smaller.score_samples(parted).compute(), atol=1e-9)
+    assert model.compressed(3 * found.largest_change).compression_.n_rows < found.n_rows_before
+    with pytest.raises(ValueError, match="cannot be met"):
+        model.compressed(1e-9)
+    with pytest.raises(ValueError, match="whole number"):
+        model.compressed("copies")
