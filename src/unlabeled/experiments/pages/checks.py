@@ -18,8 +18,8 @@ from unlabeled.experiments.pages.rows import Group, Mean, Rows, paired_differenc
 from unlabeled.experiments.pages.tables import timed
 
 COMPARABLE = 0.01
-OTHERS = ("log", "dh", "nnpu", "tadj")
-WITH_PRIOR = ("log", "dh", "nnpu")
+OTHERS = ("log-released", "dh-released", "nnpu", "tadj")
+WITH_PRIOR = ("log-released", "dh-released", "nnpu")
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ def accuracy_over_priors(rows: Rows) -> Verdict | None:
     if not _complete(along):
         return None
     ours = _curve(along, "wmmd", "accuracy").mean()
-    level = all(ours >= _curve(along, m, "accuracy").mean() - COMPARABLE for m in ("log", "nnpu"))
-    better = all(ours > _curve(along, m, "accuracy").mean() for m in ("dh", "tadj"))
+    level = all(ours >= _curve(along, m, "accuracy").mean() - COMPARABLE for m in ("log-released", "nnpu"))
+    better = all(ours > _curve(along, m, "accuracy").mean() for m in ("dh-released", "tadj"))
     return Verdict(level and better, f"mean over the priors: {_averages(along, 'accuracy')}")
 
 
@@ -234,9 +234,9 @@ def fastest(rows: Rows) -> Verdict | None:
 def three_hundred(rows: Rows) -> Verdict | None:
     """LOG and DH take 300 times as long."""
     ratios = _ratios(rows)
-    if ratios is None or not {"log", "dh"} <= set(ratios):
+    if ratios is None or not {"log-released", "dh-released"} <= set(ratios):
         return None
-    return Verdict(min(ratios["log"], ratios["dh"]) >= 300, _ratio_text(ratios))
+    return Verdict(min(ratios["log-released"], ratios["dh-released"]) >= 300, _ratio_text(ratios))
 
 
 def _ratio_text(ratios: dict[str, float]) -> str:
@@ -291,7 +291,7 @@ def out_of_memory(rows: Rows) -> Verdict | None:
     found = {
         (name, m): group_at(rows, Place(name, "known"), m)
         for name in ("skin_nonskin", "skin_nonskin2")
-        for m in ("log", "dh")
+        for m in ("log-released", "dh-released")
     }
     if not all(group.is_there for group in found.values()):
         return None
@@ -352,7 +352,7 @@ def _kernel_pairs(rows: Rows, swept: str, method: str) -> list[tuple[float, Grou
 def gaussian_kernel_better(rows: Rows) -> Verdict | None:
     """Gaussian above inverse kernel at every size."""
     parts, held = [], []
-    for method in ("log", "dh", "wmmd"):
+    for method in ("log-released", "dh-released", "wmmd"):
         pairs = _kernel_pairs(rows, "n_unlabeled", method)
         if not pairs:
             return None
@@ -384,7 +384,7 @@ def kernels_level(methods: tuple[str, ...], metric: str) -> Callable[[Rows], Ver
 
 def dh_inverse_near_half(rows: Rows) -> Verdict | None:
     """DH with the inverse kernel, priors near one half."""
-    pairs = [pair for pair in _kernel_pairs(rows, "true_prior", "dh") if 0.35 <= pair[0] <= 0.65]
+    pairs = [pair for pair in _kernel_pairs(rows, "true_prior", "dh-released") if 0.35 <= pair[0] <= 0.65]
     if not pairs:
         return None
     gaps = [_value(i, "accuracy") - _value(g, "accuracy") for _, g, i in pairs]

@@ -78,7 +78,7 @@ def kernels(rows: Rows) -> Figure | None:
             {"color": COLOURS[method], "linestyle": style},
             {"prior": "known", "kernel": kernel},
         )
-        for method in ("log", "dh", "wmmd")
+        for method in ("log-released", "dh-released", "wmmd")
         for kernel, name, style in (("rbf", "Gaussian", "--"), ("inverse", "inverse", "-"))
     ]
     if not any(setting["kernel"] == "inverse" for setting in rows.settings("gaussians")):
