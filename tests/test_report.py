@@ -10,7 +10,7 @@ from unlabeled.experiments.pages.accuracy import compared, summary
 from unlabeled.experiments.pages.accuracy_figure import dots
 from unlabeled.experiments.pages.claims import CLAIMS
 from unlabeled.experiments.pages.comparison import Comparison, best_of, compare
-from unlabeled.experiments.pages.figures import kernels, sweeps
+from unlabeled.experiments.pages.figures import boundaries, kernels, sweeps
 from unlabeled.experiments.pages.page import Heading, TableBlock, Text, as_html, as_markdown
 from unlabeled.experiments.pages.paper import LARGE, SMALL, data_sets, highest, plain_name, printed, training_times
 from unlabeled.experiments.pages.real_data import Place, group_at
@@ -161,11 +161,9 @@ def test_the_papers_numbers_are_whole():
 
 
 def test_pages_are_whole_and_stand_alone(tmp_path):
-    picture = {"window": [0, 1, 0, 1], "decision": list(np.linspace(-1, 1, 9)), "positive": [[0.5, 0.5]]}
-    picture |= {"unlabeled": [[0.1, 0.1], [0.9, 0.9]], "truth": [0, 1]}
     moons = [
-        row("moons", "two_moons", "wmmd", {"n_positive": p, "n_unlabeled": u, "true_prior": 0.5}, 0,
-            accuracy=0.8 + p / 1000 + u / 10000, gamma=1.0, picture=picture)
+        row("moons", "make_moons", "wmmd", {"n_positive": p, "n_unlabeled": u, "true_prior": 0.5}, 0,
+            accuracy=0.8 + p / 1000 + u / 10000, gamma=1.0)
         for p in (5, 10) for u in (50, 400)
     ]  # fmt: skip
     rows = [*moons, *gaussian_rows(as_the_paper_says), *real_rows(lambda *_: 0.8)]
@@ -428,3 +426,11 @@ def test_our_curves_stand_beside_the_five():
 def test_the_best_of_the_paper():
     assert highest("table3", "auc", "HIGGS") == (["tadj"], 65.3)
     assert highest("table3", "auc", "breast-cancer_scale2") == (["log", "nnpu"], 99.3)
+
+
+def test_figure_1_shows_the_draw_of_median_accuracy():
+    setting = {"n_positive": 5, "n_unlabeled": 50, "true_prior": 0.5}
+    accuracies = (0.9, 0.7, 0.95, 0.85)  # of an even number the lower of the two in the middle
+    rows = [row("moons", "make_moons", "wmmd", setting, i, accuracy=a) for i, a in enumerate(accuracies)]
+    titles = [axes.get_title() for axes in boundaries(Rows(rows)).axes]
+    assert titles == ["(a) 5 positives, 50 unlabeled: 85.0 %", "", "", ""]

@@ -82,7 +82,7 @@ def separates(rows: Rows) -> Verdict | None:
     means: dict[tuple[int, int], Mean] = {}
     for n_p, n_u in ((5, 50), (10, 50), (5, 400), (10, 400)):
         setting = {"n_positive": n_p, "n_unlabeled": n_u, "true_prior": 0.5}
-        mean = rows.group("moons", "two_moons", "wmmd", setting).mean("accuracy")
+        mean = rows.group("moons", "make_moons", "wmmd", setting).mean("accuracy")
         if mean is None:
             return None
         means[n_p, n_u] = mean

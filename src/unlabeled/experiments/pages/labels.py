@@ -14,7 +14,11 @@ COLOURS = {
     "wmmd": "#D55E00",
 }
 #: Other readings of what the paper leaves open, each with the method it is a reading of.
-READINGS = {"log": ("log-released", "LOG, plain reading"), "dh": ("dh-released", "DH, plain reading")}
+READINGS = {
+    "log": ("log-released", "LOG, plain reading"),
+    "dh": ("dh-released", "DH, plain reading"),
+    "wmmd-floor": ("wmmd", "WMMD with 1e-8 added"),
+}
 
 #: Our own methods bear the names that the command knows them by, and take the colour that is left.
 OUR_METHODS = {
