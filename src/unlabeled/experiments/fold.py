@@ -1,4 +1,4 @@
-"""Adds rows of other results files to one that is kept packed: ``python -m unlabeled.experiments.fold KEPT.xz ROWS...``.
+"""Adds rows of other files to one that is kept packed: ``python -m unlabeled.experiments.fold KEPT.xz ROWS...``.
 
 Rows that are there already stay as they are, so the command can be given again, also on a newer file.
 """

@@ -100,10 +100,47 @@ def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[s
     if not found:
         return None
     _label_panels(axes)
+    _show_the_near_ones(rows, axes, curves)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     n_columns = len(labels) if len(labels) < 7 else (len(labels) + 1) // 2
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, frameon=False)
     return figure
+
+
+def _show_the_near_ones(
+    rows: Rows, axes: np.ndarray, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]
+) -> None:
+    """Fit the axes to all curves but tADJ's, which may lie far below: its range is written at the edge instead."""
+    for row, metric in enumerate(("accuracy", "auc")):
+        values: list[float] = []
+        for swept in ("n_unlabeled", "true_prior"):
+            for method, _, _, setting in curves:
+                if method != "tadj":
+                    values += _means(sweep(rows, method, swept, setting), metric)
+        if not values:
+            continue
+        margin = 0.06 * (max(values) - min(values)) + 1e-3
+        low, high = min(values) - margin, max(values) + margin
+        if metric == "accuracy":
+            high = max(high, 1 - bayes_risk(PRIOR) + margin)
+        for column, swept in enumerate(("n_unlabeled", "true_prior")):
+            panel = axes[row, column]
+            panel.set_ylim(low, high)
+            _note_tadj(
+                panel, [v for m, _, _, s in curves if m == "tadj" for v in _means(sweep(rows, m, swept, s), metric)]
+            )
+
+
+def _note_tadj(panel: Axes, values: list[float]) -> None:
+    low, _ = panel.get_ylim()
+    below = [value for value in values if value < low]
+    if below:
+        text = f"tADJ goes down to {min(below):.2f}"
+        panel.text(0.02, 0.03, text, transform=panel.transAxes, fontsize=8, color=COLOURS["tadj"], weight="bold")
+
+
+def _means(points: list[tuple[float, Group]], metric: str) -> list[float]:
+    return [mean.value for _, group in points if (mean := group.mean(metric)) is not None]
 
 
 def sweep(rows: Rows, method: str, swept: str, setting: dict[str, str]) -> list[tuple[float, Group]]:
@@ -127,10 +164,10 @@ def _draw_curve(axes: Axes, points: list[tuple[float, Group]], metric: str, labe
 
 
 def _label_panels(axes: np.ndarray) -> None:
-    axes[0, 0].set(ylabel="accuracy", title="prior 0.5")
-    axes[0, 1].set(title="400 unlabeled rows")
-    axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows")
-    axes[1, 1].set(xlabel="class prior")
+    axes[0, 0].set(ylabel="accuracy", title="(a) accuracy, prior 0.5")
+    axes[0, 1].set(title="(b) accuracy, 400 unlabeled rows")
+    axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows", title="(c) AUC, prior 0.5")
+    axes[1, 1].set(xlabel="class prior", title="(d) AUC, 400 unlabeled rows")
     axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle="--", linewidth=1, label="1 - Bayes risk")
     priors = np.linspace(0.05, 0.95, 91)
     axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k--", linewidth=1)
