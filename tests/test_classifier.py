@@ -513,3 +513,19 @@ def test_fits_in_worker_processes_agree(data):
     serial = [fit(seed) for seed in range(3)]
     parallel = joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(seed) for seed in range(3))
     np.testing.assert_allclose(parallel, serial, atol=1e-12)
+
+
+def test_the_released_floor_by_hand(data):
+    """The mean over positives plus 1e-8, over the population's, at gamma and with the rows that were kept."""
+    model = WMMDClassifier.paper(0.5, floor=1e-8, gamma=1.0, random_state=3).fit(data.X, data.y)
+    rows = np.concatenate([data.X[:5], [[6.0, 6.0], [-9.0, 9.0]]])  # from near to where every kernel is far below it
+    means = [
+        np.exp(-((rows[:, None] - sample.rows) ** 2).sum(axis=2)).mean(axis=1)
+        for sample in (model.sample_.positive, model.sample_.unlabeled)
+    ]
+    np.testing.assert_allclose(model.score_samples(rows), np.log(means[0] + 1e-8) - np.log(means[1]), rtol=1e-5)
+    assert model.predict(rows[-1:]) == 1  # far from everything, and called positive
+    with pytest.raises(ValueError, match="needs selection='holdout'"):
+        WMMDClassifier(0.5, floor=1e-8).fit(data.X, data.y)
+    with pytest.raises(ValueError, match="floor must be a number"):
+        WMMDClassifier.paper(0.5, floor=-1.0).fit(data.X, data.y)

@@ -18,6 +18,7 @@ from unlabeled.baselines.convex import (
     Basis,
     ConvexPUClassifier,
     Distances,
+    fit_together,
     split_ordered,
     split_random,
 )
@@ -281,7 +282,8 @@ def test_the_paper_configuration(data, loss):
 
 def test_risks_are_those_of_the_held_out_rows(data, loss):
     """J-tilde, penalty included, from the fitted classifier's own scores."""
-    model = ConvexPUClassifier.paper(loss, prior=0.5, gamma=0.2, alpha=0.4, random_state=3).fit(data.X, data.y)
+    grid = {"gamma": 0.2, "alpha": 0.4}
+    model = ConvexPUClassifier.paper(loss, prior=0.5, reading="plain", random_state=3, **grid).fit(data.X, data.y)
     pu = split_samples(data.X, data.y == 1)
     held = model._split(pu, np.random.RandomState(3))[1]
     g_positive, g_unlabeled = (model.decision_function(sample.rows) for sample in (held.positive, held.unlabeled))
@@ -591,3 +593,84 @@ def test_predict_before_fit_and_with_other_features(few):
     for method in ("predict", "predict_proba", "decision_function"):
         with pytest.raises(ValueError, match="3 features"):
             getattr(model, method)(np.zeros((2, 3)))
+
+
+# --- as released, and many at once ---
+
+
+def test_as_released_the_last_epoch_from_a_random_start_is_kept(data):
+    """By hand: one pair on the grid, the second split and start are those of the classifier."""
+    model = ConvexPUClassifier.paper("logistic", 0.5, gamma=0.4, alpha=0.2, random_state=0).fit(data.X, data.y)
+    rng = np.random.RandomState(0)
+    pu = model._pu_sample(data.X, data.y, None)
+    for _ in range(2):  # the pair of the grid, then the final fit
+        kept, held = model._split(pu, rng)
+        start = rng.standard_normal(len(kept.positive) + len(kept.unlabeled) + 1)
+        n_kept = len(kept.positive) + len(kept.unlabeled)
+    basis = np.concatenate([kept.positive.rows, kept.unlabeled.rows])
+    np.testing.assert_array_equal(model.basis_, basis)
+    phi_p, phi_u, held_p, held_u = (
+        np.exp(-0.4 * ((rows[:, None] - basis) ** 2).sum(axis=2))
+        for rows in (kept.positive.rows, kept.unlabeled.rows, held.positive.rows, held.unlabeled.rows)
+    )
+    coef, intercept, least, best_epoch = start[:n_kept], start[n_kept], np.inf, 0
+    for epoch in range(1, 101):
+        slope = 1 / (1 + np.exp(-(phi_u @ coef + intercept))) / len(phi_u)
+        step = 0.2 * coef - 0.5 * phi_p.mean(axis=0) + phi_u.T @ slope, slope.sum() - 0.5
+        coef, intercept = coef - 0.1 * step[0], intercept - 0.1 * step[1]
+        risk = np.logaddexp(0, held_u @ coef + intercept).mean() - 0.5 * (held_p @ coef + intercept).mean()
+        risk += 0.1 * coef @ coef
+        if risk < least:
+            least, best_epoch = risk, epoch
+        elif epoch - best_epoch >= 10:
+            break
+    assert model.n_iter_ == epoch
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-10)
+    assert model.intercept_ == pytest.approx(intercept)
+
+
+def test_the_two_readings_differ_and_others_are_refused(data):
+    released, plain = (
+        ConvexPUClassifier.paper("logistic", 0.5, reading=reading, random_state=0).fit(data.X, data.y)
+        for reading in ("released", "plain")
+    )
+    assert np.abs(released.decision_function(data.X) - plain.decision_function(data.X)).max() > 0.01
+    with pytest.raises(ValueError, match="reading='printed' is not known"):
+        ConvexPUClassifier.paper("logistic", 0.5, reading="printed").fit(data.X, data.y)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "inverse"])
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_models_fitted_together_are_those_fitted_alone(loss, kernel):
+    pytest.importorskip("torch")
+    tables = [make_gaussians(12, 40, prior=0.5, random_state=seed) for seed in range(3)]
+    grid = {"gamma": (1.0, 0.1), "alpha": (0.4, 0.05), "kernel": kernel}
+    build = [lambda s=s: ConvexPUClassifier.paper(loss, 0.3 + 0.2 * s, random_state=s, **grid) for s in range(3)]
+    alone = [make().fit(table.X, table.y) for make, table in zip(build, tables, strict=True)]
+    together = fit_together([make() for make in build], [(t.X, t.y) for t in tables], "cpu")
+    for one, other, table in zip(alone, together, tables, strict=True):
+        assert (one.gamma_, one.alpha_, one.n_iter_, one.prior_) == (
+            other.gamma_,
+            other.alpha_,
+            other.n_iter_,
+            other.prior_,
+        )
+        np.testing.assert_allclose(one.risks_, other.risks_, rtol=1e-9)
+        np.testing.assert_allclose(one.decision_function(table.test), other.decision_function(table.test), atol=1e-9)
+
+
+def test_what_cannot_be_fitted_together_is_refused():
+    pytest.importorskip("torch")
+    tables = [make_gaussians(12, 40, prior=0.5, random_state=seed) for seed in range(2)]
+    samples = [(table.X, table.y) for table in tables]
+    first = ConvexPUClassifier.paper("logistic", 0.5)
+    for other, error, words in (
+        (ConvexPUClassifier.paper("double_hinge", 0.5), ValueError, "must agree in loss"),
+        (ConvexPUClassifier.paper("logistic", 0.5, reading="plain"), ValueError, "reading='plain' cannot"),
+        (ConvexPUClassifier.paper("logistic", 0.5, max_basis=20), ValueError, "more than max_basis=20"),
+    ):
+        with pytest.raises(error, match=words):
+            fit_together([first, other], samples)
+    smaller = make_gaussians(11, 40, prior=0.5, random_state=0)
+    with pytest.raises(ValueError, match="equal numbers of columns"):
+        fit_together([first, first], [samples[0], (smaller.X, smaller.y)])

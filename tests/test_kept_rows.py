@@ -16,7 +16,9 @@ def rows():
     return [row for row in read_rows(KEPT) if "metrics" in row]
 
 
-@pytest.mark.parametrize("method", ["wmmd", "log", "dh", "tadj", "wmmd-auto", "wmmd-score", "pu-auto"])
+@pytest.mark.parametrize(
+    "method", ["wmmd", "log", "dh", "log-released", "dh-released", "tadj", "wmmd-auto", "wmmd-score", "pu-auto"]
+)
 def test_a_kept_row_comes_out_again(rows, method):
     of_method = [row for row in rows if row["experiment"] == "gaussians" and row["method"] == method]
     for row in of_method[:: len(of_method) // 4]:

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 torch = pytest.importorskip("torch")
 
-from unlabeled.baselines.nnpu import LOSSES, OPTIMIZERS, NNPUClassifier  # noqa: E402
+from unlabeled.baselines.nnpu import LOSSES, OPTIMIZERS, NNPUClassifier, fit_together  # noqa: E402
 from unlabeled.baselines.nnpu_network import LOSSES as LOSS_FUNCTIONS  # noqa: E402
 from unlabeled.baselines.nnpu_network import OPTIMIZERS as OPTIMIZER_CLASSES  # noqa: E402
 from unlabeled.baselines.nnpu_network import (  # noqa: E402
@@ -444,3 +444,35 @@ def test_predict_before_fit_and_with_other_features(model):
     for method in ("predict", "predict_proba", "decision_function"):
         with pytest.raises(ValueError, match="3 features"):
             getattr(model, method)(np.zeros((2, 3)))
+
+
+# --- many at once ---
+
+
+def test_networks_trained_together_are_those_trained_alone():
+    tables = [make_gaussians(20, 90, prior=0.5, random_state=seed) for seed in range(3)]
+    build = [
+        lambda s=s: NNPUClassifier.paper(0.2 + 0.3 * s, n_epochs=3, batch_size=40, random_state=s, device="cpu")
+        for s in range(3)
+    ]
+    alone = [make().fit(table.X, table.y) for make, table in zip(build, tables, strict=True)]
+    together = fit_together([make() for make in build], [(t.X, t.y) for t in tables], "cpu")
+    for one, other, table in zip(alone, together, tables, strict=True):
+        assert one.best_epoch_ == other.best_epoch_
+        np.testing.assert_allclose(np.array(one.history_), np.array(other.history_), atol=1e-5)
+        np.testing.assert_allclose(one.decision_function(table.test), other.decision_function(table.test), atol=1e-4)
+
+
+def test_networks_that_cannot_be_trained_together_are_refused():
+    tables = [make_gaussians(20, 60, prior=0.5, random_state=seed) for seed in range(2)]
+    samples = [(table.X, table.y) for table in tables]
+    first = NNPUClassifier.paper(0.5, n_epochs=1)
+    for other, words in (
+        (NNPUClassifier.paper(0.5, n_epochs=2), "must agree in n_epochs"),
+        (NNPUClassifier.paper(0.5, n_epochs=1, patience=3), "patience=3 cannot"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            fit_together([first, other], samples)
+    smaller = make_gaussians(19, 60, prior=0.5, random_state=0)
+    with pytest.raises(ValueError, match="equal numbers of columns"):
+        fit_together([first, first], [samples[0], (smaller.X, smaller.y)])

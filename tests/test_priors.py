@@ -586,3 +586,50 @@ def test_infinity_is_refused(name):
 def test_the_verdict(values, words):
     found = {f"e{i}": PriorEstimate(value, 0, 1, "e") for i, value in enumerate(values)}
     assert words in PriorComparison(found | {"density": PriorEstimate(0.9, 0, 1, "density")}, {}).verdict
+
+
+# --- KM1 and KM2 as released ---
+
+
+@pytest.mark.parametrize("variant", ["km1", "km2"])
+def test_kernel_means_as_released_by_a_generic_solver(variant):
+    """Distances to the hull by SciPy's solver, then the slopes and the bisection spelled out."""
+    data = make_gaussians(8, 14, prior=0.5, random_state=3)
+    rows = np.concatenate([data.unlabeled, data.positive])
+    sq_dist = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    u, p = np.repeat([1 / 14, 0], [14, 8]), np.repeat([0, 1 / 8], [14, 8])
+    widths = np.sqrt(np.median(sq_dist)) * np.array([0.1, 10**-0.5, 1, 10**0.5, 10])
+    grams = [np.exp(-sq_dist / (2 * width**2)) for width in widths]
+    gaps = [np.sqrt((u - p) @ gram @ (u - p)) for gram in grams]
+    gram, gap = grams[int(np.argmax(gaps))], max(gaps)
+
+    def distance(ratio):
+        target = ratio * u + (1 - ratio) * p
+        found = minimize(
+            lambda w: (w - target) @ gram @ (w - target),
+            np.full(22, 1 / 22),
+            jac=lambda w: 2 * gram @ (w - target),
+            bounds=[(0, 1)] * 22,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda _: np.ones(22)},
+            options={"ftol": 1e-15, "maxiter": 500},
+        )
+        return np.sqrt(max(found.fun, 0))
+
+    km2 = 0.8 * (distance(1.05) - distance(1.0)) / 0.05 + 0.2 * gap
+    nu = km2 if variant == "km2" or 0.9 * gap < 8**-0.5 else 8**-0.5
+    low, high = 1.0, 8.0
+    while high - low > 0.04:
+        middle = (low + high) / 2
+        if (distance(middle + 0.02) - distance(middle)) / 0.02 > nu:
+            high = middle
+        else:
+            low = middle
+    fitted = KernelMeanPrior(variant, released=True).fit(data.X, data.y)
+    assert fitted.bandwidth_ == pytest.approx(widths[int(np.argmax(gaps))])
+    assert fitted.prior_ == pytest.approx(1 - 2 / (low + high))
+
+
+def test_kernel_means_as_released_take_no_weights():
+    data = make_gaussians(8, 14, prior=0.5, random_state=3)
+    with pytest.raises(ValueError, match="takes no weights"):
+        KernelMeanPrior("km1", released=True).fit(data.X, data.y, sample_weight=np.full(22, 2.0))

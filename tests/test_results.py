@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unlabeled.experiments.fold import fold
 from unlabeled.results import ResultsFile, read_rows, row_key
 
 
@@ -101,3 +102,15 @@ def test_a_packed_file_has_the_same_rows(tmp_path):
     packed = tmp_path / "rows.jsonl.xz"
     packed.write_bytes(lzma.compress(file.path.read_bytes()))
     assert read_rows(packed) == file.rows()
+
+
+def test_rows_are_folded_into_a_packed_file_once(tmp_path):
+    def line(draw, **rest):
+        identity = {"experiment": "e", "dataset": "d", "method": "m", "setting": {}, "draw": draw}
+        return json.dumps(identity | rest).encode() + b"\n"
+
+    kept, more = tmp_path / "kept.jsonl.xz", tmp_path / "more.jsonl"
+    kept.write_bytes(lzma.compress(line(0, metrics={"a": 1}) + line(1, failure="memory")))
+    more.write_bytes(line(0, metrics={"a": 2}) + line(1, metrics={"a": 3}) + line(2, metrics={"a": 4}))
+    assert [fold(kept, [more]), fold(kept, [more])] == [1, 0]
+    assert [row["metrics"]["a"] for row in read_rows(kept)] == [1, 3, 4]

@@ -11,7 +11,7 @@ coefficient ``sqrt(w) a`` adds the same to both, so that is the basis function o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -35,6 +35,7 @@ from unlabeled.stages import stage
 PAPER_ALPHAS = (1.0, 0.4, 0.2, 0.1, 0.05)
 SOLVERS = ("exact", "gd")
 SELECTIONS = ("ordered", "random")
+READINGS = ("plain", "released")
 
 #: An estimated prior of 0 or 1 has no finite minimum: the intercept runs away. It is kept this far inside.
 _PRIOR_MARGIN = 1e-6
@@ -146,7 +147,13 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         method for the logistic loss (the minimum that L-BFGS would find, sooner and to more digits; checked against a
         generic solver), by an interior-point method for the double hinge. "gd" is the paper's protocol: gradient
         descent with the learning rate 0.1 for at most 100 epochs, ended after 10 epochs without a lower held-out risk;
-        the classifier is that of the best epoch, and keeps the training rows.
+        the classifier keeps the training rows.
+    reading : {"plain", "released"}, default="plain"
+        Of the paper's protocol (``solver="gd"``), what the text leaves open. "released", as its authors ran it:
+        coefficients and intercept start from N(0, 1), the last epoch is kept, and each pair of the grid, and then the
+        classifier with the chosen pair, has a random split and a start of its own. "plain": from 0, the epoch with the
+        least held-out risk, one split for all; the best pair's solution is the classifier. Other solvers have no use
+        for it.
     selection : {"ordered", "random"}, default="ordered"
         How a fifth of each sample is held out to choose gamma and alpha by their risk there, penalty included.
         "ordered": every fifth of the distinct rows in lexicographic order. It has no randomness, and copies of a row
@@ -216,6 +223,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     """
 
     verbose: bool = False  # what models that were saved before have
+    reading: str = "plain"  # likewise
 
     def __init__(
         self,
@@ -227,6 +235,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         alpha: float | tuple[float, ...] = PAPER_ALPHAS,
         solver: str = "exact",
         selection: str = "ordered",
+        reading: str = "plain",
         max_basis: int = 1_000,
         max_evaluations: int | None = 10_000,
         scenario: str = "case-control",
@@ -241,6 +250,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.solver = solver
         self.selection = selection
+        self.reading = reading
         self.max_basis = max_basis
         self.max_evaluations = max_evaluations
         self.scenario = scenario
@@ -250,12 +260,25 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, loss: str = "logistic", prior: float | str | PriorEstimator = "km1", **options: Any) -> Self:
-        """LOG or DH as in the paper: its solver, its random split, its grids, a basis at all training points, KM1.
+        """LOG or DH as in the paper: its solver, its random splits, its grids, a basis at all training points, KM1.
 
-        Up to 10,000 of them: a larger kernel matrix is what the paper's own runs failed for. Other options, such as
-        ``kernel`` and ``random_state``, are passed on.
+        What the text leaves open is as its authors released it; ``reading="plain"`` is the plainest reading of the
+        text. Up to 10,000 basis functions: a larger kernel matrix is what the paper's own runs failed for. Other
+        options, such as ``kernel`` and ``random_state``, are passed on.
+
+        Examples
+        --------
+        >>> from unlabeled import ConvexPUClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, prior=0.5, random_state=0)
+        >>> for reading in ("released", "plain"):
+        ...     log = ConvexPUClassifier.paper("logistic", 0.5, reading=reading, random_state=0)
+        ...     print(log.fit(data.X, data.y).predict([[2.0, 2.0], [-2.0, -2.0]]))
+        [1 0]
+        [1 0]
         """
-        chosen: dict[str, Any] = {"solver": "gd", "selection": "random", "max_basis": 10_000, "max_evaluations": None}
+        chosen: dict[str, Any] = {"solver": "gd", "selection": "random", "reading": "released"}
+        chosen |= {"max_basis": 10_000, "max_evaluations": None}
         return cls(loss, prior, **(chosen | options))
 
     def _fit(self, pu: PUSample) -> Self:
@@ -266,14 +289,19 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
             self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
         rng = check_random_state(self.random_state)
 
+        if self.solver == "gd" and self.reading == "released":
+            basis, solution = self._search_as_released(pu, rng)
+            return self._keep(pu, basis, solution)
         kept, held = self._split(pu, rng)
         basis, solution = self._search(kept, held, Basis.of(kept, self.max_basis, rng))
         if self.solver == "exact":
             basis = Basis.of(pu, self.max_basis, rng)
             with stage("final fit"):
                 solution = LOSSES[self.loss].minimise(self._risk(Distances.of(pu, basis), self.gamma_), self.alpha_)
-        self._warn_of_a_small_basis(len(pu.positive) + len(pu.unlabeled))
+        return self._keep(pu, basis, solution)
 
+    def _keep(self, pu: PUSample, basis: Basis, solution: Solution) -> Self:
+        self._warn_of_a_small_basis(len(pu.positive) + len(pu.unlabeled))
         self.basis_, self.coef_ = basis.points, basis.roots * solution.coef
         self.intercept_, self.n_iter_ = float(solution.intercept), solution.n_iter
         return self
@@ -297,7 +325,12 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         as_kernel(self.kernel)
-        for name, accepted in (("loss", LOSSES), ("solver", SOLVERS), ("selection", SELECTIONS)):
+        for name, accepted in (
+            ("loss", LOSSES),
+            ("solver", SOLVERS),
+            ("selection", SELECTIONS),
+            ("reading", READINGS),
+        ):
             if getattr(self, name) not in accepted:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not known; use one of {sorted(accepted)}.")
         if not (isinstance(self.max_basis, Integral) and self.max_basis >= 1):
@@ -330,6 +363,54 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
                 self.risks_[i, j] = risk
         return basis, best
 
+    def _search_as_released(self, pu: PUSample, rng: np.random.RandomState) -> tuple[Basis, Solution]:
+        """Judge every pair by a split and a start of its own, and fit the best with another split and start."""
+        self.risks_ = np.full((len(self.gammas_), len(self.alphas_)), np.inf)
+        for i, gamma in enumerate(self.gammas_):
+            with stage("gamma and alpha", f"gamma {i + 1} of {len(self.gammas_)}"):
+                for j, alpha in enumerate(self.alphas_):
+                    *_, risk = self._descend_as_released(pu, float(gamma), float(alpha), rng)
+                    if risk < self.risks_.min():
+                        self.gamma_, self.alpha_ = float(gamma), float(alpha)
+                    self.risks_[i, j] = risk
+        if not np.isfinite(self.risks_).any():
+            raise ValueError("Gradient descent diverged for every gamma and alpha; scale the data.")
+        with stage("final fit"):
+            basis, solution, _ = self._descend_as_released(pu, self.gamma_, self.alpha_, rng)
+        return basis, solution
+
+    def _descend_as_released(
+        self, pu: PUSample, gamma: float, alpha: float, rng: np.random.RandomState
+    ) -> tuple[Basis, Solution, float]:
+        """The last epoch from a random start, and its held-out risk."""
+        kept, held = self._split(pu, rng)
+        basis = Basis.of(kept, self.max_basis, rng)
+        start = Solution(rng.standard_normal(len(basis.points)), float(rng.standard_normal()))
+        risk, held_risk = (self._risk(Distances.of(rows, basis), gamma) for rows in (kept, held))
+        solution = descend(risk, held_risk, alpha, start, keep_last=True)
+        return basis, solution, held_risk.value(solution.coef, solution.intercept, alpha)
+
+    def _table(self, pu: PUSample) -> Any:
+        """What `_search_as_released` would draw, to be fitted beside others. Sets the prior."""
+        from unlabeled.baselines.convex_together import Draw, Table  # noqa: PLC0415 (it loads PyTorch)
+
+        if pu.positive.log_weights is not None or pu.unlabeled.log_weights is not None:
+            raise ValueError("Models that are fitted together take no weights: repeat the rows, or use fit.")
+        n_positive, n_rows = len(pu.positive), len(pu.positive) + len(pu.unlabeled)
+        if n_rows > self.max_basis:
+            raise ValueError(f"{n_rows} rows are more than max_basis={self.max_basis}; use fit.")
+        self.prior_, self.prior_estimator_ = resolve_prior(self.prior, pu)
+        rng = check_random_state(self.random_state)
+        draws = []
+        for _ in range(len(as_grid(self.gamma, "gamma")) * len(as_grid(self.alpha, "alpha")) + 1):
+            positive, unlabeled = (split_random(sample, rng)[0] for sample in (pu.positive, pu.unlabeled))
+            kept, coef = np.zeros(n_rows, dtype=bool), np.zeros(n_rows)
+            kept[positive], kept[n_positive + unlabeled] = True, True
+            coef[kept] = rng.standard_normal(kept.sum())
+            draws.append(Draw(kept, coef, float(rng.standard_normal())))
+        prior = float(np.clip(self.prior_, _PRIOR_MARGIN, 1 - _PRIOR_MARGIN))
+        return Table(np.concatenate([pu.positive.rows, pu.unlabeled.rows]), n_positive, prior, draws)
+
     def _fits(self, kept: Distances, held: Distances, gamma: float) -> Iterator[tuple[Solution, float]]:
         """The solution for each alpha, with its held-out risk; they share the features."""
         risk, held_risk = self._risk(kept, gamma), self._risk(held, gamma)
@@ -348,3 +429,50 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
                 "random subset of that size. All rows stay in the risk. A larger max_basis takes more time and memory.",
                 stacklevel=3,
             )
+
+
+# --- many at once ---
+
+#: What models that are fitted together have in common.
+_SHARED = ("loss", "kernel", "gamma", "alpha")
+
+
+def fit_together(
+    models: Sequence[ConvexPUClassifier], samples: Sequence[tuple[ArrayLike, ArrayLike]], device: str = "auto"
+) -> Sequence[ConvexPUClassifier]:
+    """Fit each model to its own table ``(X, y)``, all at once: the same fits, to rounding error, sooner on a card.
+
+    For many small tables, as in an experiment that is repeated. Models are those of `ConvexPUClassifier.paper` as
+    released, with priors and random states of their own, in the case-control scenario; tables have the same number of
+    columns, positives and unlabeled rows. Needs PyTorch: ``pip install 'unlabeled[torch]'``.
+    """
+    from unlabeled.baselines.convex_together import fit_tables  # noqa: PLC0415 (it loads PyTorch)
+    from unlabeled.baselines.nnpu_network import select_device  # noqa: PLC0415 (likewise)
+
+    first = models[0]
+    for model in models:
+        _check_fits_together(model, first)
+    tables = [model._table(model._pu_sample(X, y, None)) for model, (X, y) in zip(models, samples, strict=True)]
+    if len({(table.rows.shape, table.n_positive) for table in tables}) > 1:
+        raise ValueError("Tables that are fitted together must have equal numbers of columns, positives and unlabeled.")
+    gammas, alphas = as_grid(first.gamma, "gamma"), as_grid(first.alpha, "alpha")
+    fits = fit_tables(tables, first.loss, str(first.kernel), gammas, alphas, select_device(device))
+    for model, table, fit in zip(models, tables, fits, strict=True):
+        model.gammas_, model.alphas_, model.risks_ = gammas, alphas, fit.risks
+        model.gamma_, model.alpha_ = float(gammas[fit.best[0]]), float(alphas[fit.best[1]])
+        model.basis_, model.coef_ = table.rows[fit.kept], fit.coef[fit.kept]
+        model.intercept_, model.n_iter_ = fit.intercept, fit.n_iter
+    return models
+
+
+def _check_fits_together(model: ConvexPUClassifier, first: ConvexPUClassifier) -> None:
+    model._check_parameters()
+    other = [name for name in _SHARED if getattr(model, name) != getattr(first, name)]
+    if other:
+        raise ValueError(f"Models that are fitted together must agree in {other[0]}; fit them one by one.")
+    wanted = {"solver": "gd", "reading": "released", "selection": "random", "scenario": "case-control"}
+    for name, value in (wanted | {"max_evaluations": None}).items():
+        if getattr(model, name) != value:
+            raise ValueError(f"{name}={getattr(model, name)!r} cannot be fitted together with others; use fit.")
+    if not isinstance(model.kernel, str):
+        raise TypeError(f"kernel={model.kernel!r} cannot be fitted together with others; give its name, or use fit.")

@@ -397,13 +397,16 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), DoubleHinge(
 # --- the paper's solver ---
 
 
-def descend(risk: Risk, held_risk: Risk, alpha: float) -> Solution:
-    """Gradient descent from 0 as in the paper; the answer is the epoch with the least risk of the held-out rows.
+def descend(
+    risk: Risk, held_risk: Risk, alpha: float, start: Solution | None = None, *, keep_last: bool = False
+) -> Solution:
+    """The paper's gradient descent: learning rate 0.1, at most 100 epochs, an end after 10 without a new least risk.
 
-    Learning rate 0.1, at most 100 epochs, and an end after 10 successive epochs without a new least risk. The paper
-    does not say which epoch it keeps: the steps are too long for some of its grid, where the last may be a poor one.
+    The risk that is watched is that of the held-out rows. The paper is silent on where to start (here 0, if no
+    ``start`` is given) and on which epoch is kept: the one with the least held-out risk, or the last. The steps are too
+    long for some of its grid, where the last may be a poor one.
     """
-    coef, intercept = np.zeros_like(risk.positive_mean), 0.0
+    coef, intercept = (np.zeros_like(risk.positive_mean), 0.0) if start is None else (start.coef, start.intercept)
     best, least = Solution(coef, intercept), np.inf
     for epoch in range(1, PAPER_EPOCHS + 1):
         by_coef, by_intercept = risk.gradient(coef, intercept, alpha)
@@ -413,7 +416,7 @@ def descend(risk: Risk, held_risk: Risk, alpha: float) -> Solution:
             best, least = Solution(coef, intercept, epoch), value
         elif epoch - best.n_iter >= PAPER_PATIENCE:
             break
-    return best
+    return Solution(coef, intercept, epoch) if keep_last else best
 
 
 def chunks(n_rows: int, n_columns: int) -> Iterator[slice]:

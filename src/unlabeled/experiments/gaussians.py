@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from unlabeled.datasets import make_gaussians
+from unlabeled.datasets import PUData, make_gaussians
 from unlabeled.experiments.cell import Cell, Scalar
-from unlabeled.experiments.methods import KERNEL_METHODS, PRIOR_ESTIMATORS, known_or_estimated, measure
+from unlabeled.experiments.methods import KERNEL_METHODS, PRIOR_ESTIMATORS, Prior, known_or_estimated, measure
 
 NAME = "gaussians"
 N_POSITIVE, N_UNLABELED, N_TEST, PRIOR = 100, 400, 1000, 0.5
@@ -45,12 +45,16 @@ def _cell(method: str, n_unlabeled: int, true_prior: float, prior: str, kernel: 
     return Cell(NAME, "gaussians", method, setting, draw)
 
 
-def run(cell: Cell) -> dict[str, Any]:
-    """Accuracy and AUC of one method on one draw."""
+def drawn(cell: Cell) -> tuple[PUData, Prior]:
+    """The data of a cell, and the prior that its method is given."""
     setting = cell.setting
     true_prior = float(setting["true_prior"])
     data = make_gaussians(
         N_POSITIVE, int(setting["n_unlabeled"]), N_TEST, prior=true_prior, random_state=cell.data_seed
     )
-    prior = known_or_estimated(cell.method, str(setting["prior"]), true_prior)
-    return measure(cell.method, data, prior, cell.seed, str(setting["kernel"]))
+    return data, known_or_estimated(cell.method, str(setting["prior"]), true_prior)
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Accuracy and AUC of one method on one draw."""
+    return measure(cell.method, *drawn(cell), cell.seed, str(cell.setting["kernel"]))

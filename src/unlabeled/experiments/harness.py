@@ -100,7 +100,7 @@ class _Worker:
             code = self.process.exitcode
             self.connection.close()
             self._start()
-            return _row(self.cell, failure=f"killed: the process ended with code {code}")
+            return row_of(self.cell, failure=f"killed: the process ended with code {code}")
 
     def stop(self) -> None:
         self.process.terminate()
@@ -167,13 +167,14 @@ def run_one(cell: Cell, run: Run, memory_gb: float = DEFAULT_MEMORY_GB) -> Row:
             else f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
         )
     else:
-        return _row(cell, metrics=metrics, seconds=time.perf_counter() - start)
-    return _row(cell, failure=failure, seconds=time.perf_counter() - start)
+        return row_of(cell, metrics=metrics, seconds=time.perf_counter() - start)
+    return row_of(cell, failure=failure, seconds=time.perf_counter() - start)
 
 
-def _row(
+def row_of(
     cell: Cell, metrics: dict[str, Any] | None = None, failure: str | None = None, seconds: float | None = None
 ) -> Row:
+    """A cell with what came of it, as it is kept."""
     row: Row = {**cell.identity(), "seed": cell.seed, "data_seed": cell.data_seed}
     if metrics is not None:
         note = metrics.pop("note", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,10 +17,13 @@ from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUCla
 from unlabeled.classifiers import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.datasets import PUData
 from unlabeled.experiments.calibration import calibration_error
+from unlabeled.priors import KernelMeanPrior, PriorEstimator
 
-Prior = float | str
+Prior = float | str | PriorEstimator
 #: The paper is silent on NNPU's batches. With 100 rows, the default, a fit takes many minutes from here on.
 LARGE_SAMPLE, LARGE_BATCH = 50_000, 1_000
+#: Added to the mean over positives by the authors' released program.
+RELEASED_FLOOR = 1e-8
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,11 @@ class Task:
     n_rows: int
 
 
-def _convex(loss: str, task: Task) -> Any:
+def _convex(loss: str, reading: str, task: Task) -> Any:
     # a basis at all training points whatever their number: where memory ended, so did the paper's runs
-    return ConvexPUClassifier.paper(loss, task.prior, kernel=task.kernel, max_basis=sys.maxsize, random_state=task.seed)
+    return ConvexPUClassifier.paper(
+        loss, task.prior, reading=reading, kernel=task.kernel, max_basis=sys.maxsize, random_state=task.seed
+    )
 
 
 def _nnpu(task: Task) -> Any:
@@ -45,11 +50,20 @@ def _nnpu(task: Task) -> Any:
 
 Build = Callable[[Task], Any]
 PAPER_METHODS: dict[str, Build] = {
-    "log": partial(_convex, "logistic"),
-    "dh": partial(_convex, "double_hinge"),
+    "log-released": partial(_convex, "logistic", "released"),
+    "dh-released": partial(_convex, "double_hinge", "released"),
     "nnpu": _nnpu,
     "tadj": lambda task: ElkanNotoClassifier.paper(random_state=task.seed),
     "wmmd": lambda task: WMMDClassifier.paper(task.prior, kernel=task.kernel, random_state=task.seed),
+}
+#: Other readings: the plainest of the text where the authors' released program fills what it leaves open, and what that
+#: program does where the text says otherwise.
+PLAIN_METHODS: dict[str, Build] = {
+    "log": partial(_convex, "logistic", "plain"),
+    "dh": partial(_convex, "double_hinge", "plain"),
+    "wmmd-floor": lambda task: WMMDClassifier.paper(
+        task.prior, kernel=task.kernel, floor=RELEASED_FLOOR, random_state=task.seed
+    ),
 }
 #: What a user of this library gets by default.
 OUR_METHODS: dict[str, Build] = {
@@ -57,11 +71,22 @@ OUR_METHODS: dict[str, Build] = {
     "wmmd-score": lambda task: ScoreWMMDClassifier(prior=task.prior, random_state=task.seed),
     "pu-auto": lambda task: PUClassifier(task.prior, random_state=task.seed),
 }
-METHODS = PAPER_METHODS | OUR_METHODS
+METHODS = PAPER_METHODS | PLAIN_METHODS | OUR_METHODS
 #: How each estimates the prior where it is unknown. tADJ uses none: its rows with a known prior are used for both.
-PRIOR_ESTIMATORS = {"log": "km1", "dh": "km1", "nnpu": "km1", "wmmd": "density"} | dict.fromkeys(OUR_METHODS, "auto")
+PRIOR_ESTIMATORS = (
+    dict.fromkeys(("log-released", "dh-released", "nnpu", "log", "dh"), "km1")
+    | {"wmmd": "density", "wmmd-floor": "density"}
+    | dict.fromkeys(OUR_METHODS, "auto")
+)
+#: Estimates of the prior that a setting names, whatever the method's own way is.
+NAMED_PRIORS: dict[str, Callable[[], PriorEstimator]] = {
+    "km1": lambda: KernelMeanPrior("km1"),
+    "km2": lambda: KernelMeanPrior("km2"),
+    "km1-released": lambda: KernelMeanPrior("km1", released=True),
+    "km2-released": lambda: KernelMeanPrior("km2", released=True),
+}
 #: Methods with a kernel to choose.
-KERNEL_METHODS = ("log", "dh", "wmmd")
+KERNEL_METHODS = ("log-released", "dh-released", "wmmd", *PLAIN_METHODS)
 
 
 def measure(method: str, data: PUData, prior: Prior, seed: int, kernel: str = "rbf") -> dict[str, Any]:
@@ -70,9 +95,13 @@ def measure(method: str, data: PUData, prior: Prior, seed: int, kernel: str = "r
         warnings.simplefilter("always")
         start = time.perf_counter()
         model = METHODS[method](Task(prior, kernel, seed, len(data.y))).fit(data.X, data.y)
-        fit_seconds = time.perf_counter() - start
-        decision = model.decision_function(data.test)
-        more = _of_ours(model, data) if method in OUR_METHODS else {}
+        found = measured(method, model, data, time.perf_counter() - start)
+    return _with_notes(method, data, found, caught)
+
+
+def measured(method: str, model: Any, data: PUData, fit_seconds: float) -> dict[str, Any]:
+    """What a fitted model does on the test sample."""
+    decision = model.decision_function(data.test)
     found: dict[str, Any] = {
         "accuracy": _rounded(np.mean((decision > 0) == data.test_truth)),  # `predict` is where the decision is above 0
         "auc": _rounded(roc_auc_score(data.test_truth, decision)),
@@ -80,7 +109,12 @@ def measure(method: str, data: PUData, prior: Prior, seed: int, kernel: str = "r
     }
     if getattr(model, "prior_", None) is not None:
         found["prior"] = _rounded(model.prior_)
-    found |= more
+    return found | (_of_ours(model, data) if method in OUR_METHODS else {})
+
+
+def _with_notes(
+    method: str, data: PUData, found: dict[str, Any], caught: Iterable[warnings.WarningMessage]
+) -> dict[str, Any]:
     notes = sorted({_first_sentence(str(warning.message)) for warning in caught})
     if method == "nnpu" and len(data.y) > LARGE_SAMPLE:
         notes.append(f"NNPU in batches of {LARGE_BATCH:,} rows")
@@ -102,6 +136,8 @@ def known_or_estimated(method: str, setting_prior: str, true_prior: float) -> Pr
     """The prior that a method is given: the true one, or the name of its own way to estimate it."""
     if setting_prior == "known" or method not in PRIOR_ESTIMATORS:
         return true_prior
+    if setting_prior in NAMED_PRIORS:
+        return NAMED_PRIORS[setting_prior]()
     return PRIOR_ESTIMATORS[method]
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from unlabeled.datasets import PaperDataset, paper_dataset
+from unlabeled.datasets import PaperDataset, PUData, paper_dataset
 from unlabeled.experiments.cell import Cell
-from unlabeled.experiments.methods import PRIOR_ESTIMATORS, known_or_estimated, measure
+from unlabeled.experiments.methods import PRIOR_ESTIMATORS, Prior, known_or_estimated, measure
 
 NAME = "real data"
 SUMMARY = "data sets"
@@ -69,8 +69,23 @@ def summarise(cell: Cell) -> dict[str, Any]:
     )
 
 
+def drawn(cell: Cell) -> tuple[PUData, Prior]:
+    """The data of a cell, and the prior that its method is given."""
+    data_set = _data_set(cell)
+    return data_set.draw(cell.data_seed), known_or_estimated(cell.method, str(cell.setting["prior"]), data_set.prior)
+
+
 def run(cell: Cell) -> dict[str, Any]:
     """Accuracy and AUC of one method on one draw."""
+    return with_note(cell, measure(cell.method, *drawn(cell), cell.seed))
+
+
+def with_note(cell: Cell, found: dict[str, Any]) -> dict[str, Any]:
+    """What was found, with what there is to say of the data."""
+    return _with_note(_data_set(cell), found)
+
+
+def _data_set(cell: Cell) -> PaperDataset:
     data_set = _loaded(cell.dataset, str(cell.setting.get("layout", "paper")))
     if (n_rows := cell.setting.get("n_unlabeled")) is not None:
         data_set = replace(
@@ -78,9 +93,7 @@ def run(cell: Cell) -> dict[str, Any]:
             n_unlabeled=min(int(n_rows), data_set.n_unlabeled),
             n_test=min(int(n_rows), data_set.n_test),
         )
-    prior = known_or_estimated(cell.method, str(cell.setting["prior"]), data_set.prior)
-    found = measure(cell.method, data_set.draw(cell.data_seed), prior, cell.seed)
-    return _with_note(data_set, found)
+    return data_set
 
 
 def _with_note(data_set: PaperDataset, found: dict[str, Any]) -> dict[str, Any]:

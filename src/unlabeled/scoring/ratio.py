@@ -29,6 +29,7 @@ class Kernels:
     engine: str = "auto"
     n_jobs: int | None = None
     exact: bool = False
+    floor: float = 0.0
 
     def only(self, index: int) -> Kernels:
         """One of the gammas."""
@@ -90,10 +91,13 @@ def engine_of_fit(engine: str, kernel: str | Kernel, pu: PUSample, n_features: i
 def log_scores(queries: FloatArray, pu: PUSample, kernels: Kernels) -> FloatArray:
     """Log of the WMMD score lambda(z), the ratio of two kernel means [prop:MMD_emp]; (n_gammas, n_queries).
 
-    lambda(z) = mean over positives of k(z, x) / mean over the population of k(z, x).
+    lambda(z) = mean over positives of k(z, x) / mean over the population of k(z, x). A floor of the kernels is added
+    to the mean over positives.
     """
     positive = kernels.log_sums(queries, pu.positive)
     unlabeled = kernels.log_sums(queries, pu.unlabeled)
+    if kernels.floor:  # of the mean, and these are sums
+        positive = np.logaddexp(positive, np.log(kernels.floor * pu.positive.total))
     return log_ratio(pu, positive, unlabeled, pu.positive.total, pu.unlabeled.total)
 
 

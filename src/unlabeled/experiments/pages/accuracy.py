@@ -147,7 +147,7 @@ def _in_paper(cell: Cell) -> str:
         return "-"
     table = {"known": "table3", "estimated": "table4"}[cell.place.prior]
     methods, value = paper.highest(table, cell.metric, cell.place.dataset)
-    return f"{', '.join(METHOD_LABELS[method] for method in methods)} {value:.1f}"
+    return f"{', '.join(paper.label_of(method) for method in methods)} {value:.1f}"
 
 
 def _p_value(value: float | None) -> str:

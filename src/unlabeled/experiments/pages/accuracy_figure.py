@@ -16,7 +16,7 @@ from unlabeled.experiments.pages.rows import Group, Rows
 #: Inches of a line, and of what stands above and below the lines.
 LINE_HEIGHT, FRAME_HEIGHT, WIDTH = 0.29, 2.1, 11.0
 #: Five shapes beside five colours.
-MARKERS = {"log": "o", "dh": "s", "nnpu": "^", "tadj": "v", "wmmd": "P"}
+MARKERS = {"log-released": "o", "dh-released": "s", "nnpu": "^", "tadj": "v", "wmmd": "P"}
 OUR_DOT: dict[str, Any] = {"color": OUR_COLOUR, "marker": "D", "markersize": 6.5}
 #: Ours stands a little above the middle of a line and the five a little below, so that none hides another's.
 APART = 0.19

@@ -1,11 +1,13 @@
 """Checks of what the paper says: each answers with a verdict and the numbers behind it, or None where rows are missing.
 
-"Comparable" is read as: not lower by more than one point, or by more than two standard errors.
+All comparisons are of two methods on the draws that both have. "Comparable" is read as: not lower by more than one
+point, or by more than two standard errors of the difference; "better" or "highest" as: nowhere lower by more than two
+standard errors. Data sets with a few test rows are shown and decide nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +20,11 @@ from unlabeled.experiments.pages.rows import Group, Mean, Rows, paired_differenc
 from unlabeled.experiments.pages.tables import timed
 
 COMPARABLE = 0.01
-OTHERS = ("log", "dh", "nnpu", "tadj")
-WITH_PRIOR = ("log", "dh", "nnpu")
+N_ERRORS = 2.0
+#: Too few rows to test on (25 of the 100,000): no verdict hangs on them.
+UNDECIDED = ("epsilon_normalized",)
+OTHERS = ("log-released", "dh-released", "nnpu", "tadj")
+WITH_PRIOR = ("log-released", "dh-released", "nnpu")
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,24 @@ def _comparable(ours: Group, theirs: Group, metric: str) -> bool:
     return difference is not None and difference.value >= -max(COMPARABLE, 2 * difference.error)
 
 
+def _lower(ours: Group, theirs: Group, metric: str) -> bool:
+    """Whether the first is lower, by more than two standard errors of the difference on shared draws."""
+    difference = paired_difference(ours, theirs, metric)
+    return difference is None or difference.value < -N_ERRORS * difference.error
+
+
+def _not_lower(groups: dict[str, Group], method: str, others: Iterable[str], metric: str) -> bool:
+    return not any(_lower(groups[method], groups[other], metric) for other in others if other != method)
+
+
+def _difference_along(along: dict[float, dict[str, Group]], one: str, other: str, metric: str) -> Mean:
+    """Mean difference of two methods over an axis, point by point on shared draws; points are independent."""
+    found = [paired_difference(groups[one], groups[other], metric) for groups in along.values()]
+    means = [mean for mean in found if mean is not None]
+    error = float(np.sqrt(sum(mean.error**2 for mean in means))) / len(means)
+    return Mean(float(np.mean([mean.value for mean in means])), error, min(mean.n_draws for mean in means))
+
+
 def _count(flags: list[bool]) -> str:
     return f"{sum(flags)} of {len(flags)}"
 
@@ -82,7 +105,7 @@ def separates(rows: Rows) -> Verdict | None:
     means: dict[tuple[int, int], Mean] = {}
     for n_p, n_u in ((5, 50), (10, 50), (5, 400), (10, 400)):
         setting = {"n_positive": n_p, "n_unlabeled": n_u, "true_prior": 0.5}
-        mean = rows.group("moons", "two_moons", "wmmd", setting).mean("accuracy")
+        mean = rows.group("moons", "make_moons", "wmmd", setting).mean("accuracy")
         if mean is None:
             return None
         means[n_p, n_u] = mean
@@ -122,10 +145,12 @@ def highest_accuracy(rows: Rows) -> Verdict | None:
         return None
     highest = [all(_value(g["wmmd"], "accuracy") >= _value(g[m], "accuracy") for m in OTHERS) for g in along.values()]
     level = [all(_comparable(g["wmmd"], g[m], "accuracy") for m in OTHERS) for g in along.values()]
+    within = [_not_lower(g, "wmmd", OTHERS, "accuracy") for g in along.values()]
     numbers = (
-        f"highest at {_count(highest)} sizes, highest or comparable at {_count(level)}; {_averages(along, 'accuracy')}"
+        f"highest at {_count(highest)} sizes, highest within two errors at {_count(within)}, "
+        f"comparable at {_count(level)}; {_averages(along, 'accuracy')}"
     )
-    return Verdict(all(highest), numbers)
+    return Verdict(all(within), numbers)
 
 
 def auc_level(rows: Rows) -> Verdict | None:
@@ -144,9 +169,9 @@ def accuracy_over_priors(rows: Rows) -> Verdict | None:
     along = _along(rows, "true_prior")
     if not _complete(along):
         return None
-    ours = _curve(along, "wmmd", "accuracy").mean()
-    level = all(ours >= _curve(along, m, "accuracy").mean() - COMPARABLE for m in ("log", "nnpu"))
-    better = all(ours > _curve(along, m, "accuracy").mean() for m in ("dh", "tadj"))
+    gaps = {m: _difference_along(along, "wmmd", m, "accuracy") for m in OTHERS}
+    level = all(gaps[m].value >= -COMPARABLE for m in ("log-released", "nnpu"))
+    better = all(gaps[m].value > N_ERRORS * gaps[m].error for m in ("dh-released", "tadj"))
     return Verdict(level and better, f"mean over the priors: {_averages(along, 'accuracy')}")
 
 
@@ -156,7 +181,9 @@ def auc_up_to_08(rows: Rows) -> Verdict | None:
     if not _complete(along):
         return None
     better = [all(_value(g["wmmd"], "auc") >= _value(g[m], "auc") for m in WITH_PRIOR) for g in along.values()]
-    return Verdict(all(better), f"best of WMMD, LOG, DH, NNPU at {_count(better)} priors; {_averages(along, 'auc')}")
+    within = [_not_lower(g, "wmmd", WITH_PRIOR, "auc") for g in along.values()]
+    numbers = f"best of WMMD, LOG, DH, NNPU at {_count(better)} priors, within two errors at {_count(within)}"
+    return Verdict(all(within), f"{numbers}; {_averages(along, 'auc')}")
 
 
 def tadj_highest_auc(rows: Rows) -> Verdict | None:
@@ -165,7 +192,9 @@ def tadj_highest_auc(rows: Rows) -> Verdict | None:
     if not _complete(along):
         return None
     highest = [all(_value(g["tadj"], "auc") >= _value(g[m], "auc") for m in METHOD_LABELS) for g in along.values()]
-    return Verdict(all(highest), f"highest at {_count(highest)} priors; {_averages(along, 'auc')}")
+    within = [_not_lower(g, "tadj", METHOD_LABELS, "auc") for g in along.values()]
+    numbers = f"highest at {_count(highest)} priors, within two errors at {_count(within)}"
+    return Verdict(all(within), f"{numbers}; {_averages(along, 'auc')}")
 
 
 # --- Experiment 3 ---
@@ -178,9 +207,11 @@ def unknown(swept: str) -> Callable[[Rows], Verdict | None]:
         along = _along(rows, swept, "estimated")
         if not _complete(along):
             return None
-        accuracy, auc = (_curve(along, "wmmd", metric).mean() for metric in ("accuracy", "auc"))
+        less, more = (
+            {m: _difference_along(along, "wmmd", m, metric) for m in WITH_PRIOR} for metric in ("accuracy", "auc")
+        )
         held = all(
-            accuracy < _curve(along, m, "accuracy").mean() and auc > _curve(along, m, "auc").mean() for m in WITH_PRIOR
+            less[m].value < -N_ERRORS * less[m].error and more[m].value > N_ERRORS * more[m].error for m in WITH_PRIOR
         )
         return Verdict(held, f"accuracy {_averages(along, 'accuracy')}; AUC {_averages(along, 'auc')}")
 
@@ -234,9 +265,9 @@ def fastest(rows: Rows) -> Verdict | None:
 def three_hundred(rows: Rows) -> Verdict | None:
     """LOG and DH take 300 times as long."""
     ratios = _ratios(rows)
-    if ratios is None or not {"log", "dh"} <= set(ratios):
+    if ratios is None or not {"log-released", "dh-released"} <= set(ratios):
         return None
-    return Verdict(min(ratios["log"], ratios["dh"]) >= 300, _ratio_text(ratios))
+    return Verdict(min(ratios["log-released"], ratios["dh-released"]) >= 300, _ratio_text(ratios))
 
 
 def _ratio_text(ratios: dict[str, float]) -> str:
@@ -246,26 +277,31 @@ def _ratio_text(ratios: dict[str, float]) -> str:
 # --- Tables 3 and 4 ---
 
 
-def _cells_won(rows: Rows, prior: str, datasets: tuple[str, ...], others: tuple[str, ...]) -> list[bool]:
-    """Whether WMMD is comparable or better, for each data set, other method and metric."""
-    won = []
+def _sets_won(rows: Rows, prior: str, datasets: tuple[str, ...], others: tuple[str, ...]) -> dict[str, bool]:
+    """Whether WMMD is comparable or better in accuracy and AUC, against each other method, for each data set."""
+    won = {}
     for name in datasets:
         ours = group_at(rows, Place(name, prior), "wmmd")
-        for method in others:
-            theirs = group_at(rows, Place(name, prior), method)
-            if ours.metrics and theirs.metrics:
-                won += [_comparable(ours, theirs, metric) for metric in ("accuracy", "auc")]
+        theirs = [group_at(rows, Place(name, prior), method) for method in others]
+        compared = [_comparable(ours, group, m) for group in theirs if group.metrics for m in ("accuracy", "auc")]
+        if ours.metrics and compared:
+            won[name] = all(compared)
     return won
 
 
 def mostly(prior: str, datasets: tuple[str, ...], others: tuple[str, ...]) -> Callable[[Rows], Verdict | None]:
-    """WMMD comparable or better in most comparisons."""
+    """WMMD comparable or better on most data sets, in both metrics and against each of the others."""
 
     def check(rows: Rows) -> Verdict | None:
-        won = _cells_won(rows, prior, datasets, others)
-        n_sets = sum(bool(group_at(rows, Place(name, prior), "wmmd").metrics) for name in datasets)
-        numbers = f"in {_count(won)} comparisons of accuracy and AUC, on {n_sets} of the {len(datasets)} data sets"
-        return Verdict(sum(won) > len(won) / 2, numbers) if won else None
+        won = _sets_won(rows, prior, datasets, others)
+        judged = {name: flag for name, flag in won.items() if name not in UNDECIDED}
+        if not judged:
+            return None
+        lost = [name for name, flag in judged.items() if not flag]
+        numbers = f"in both metrics and against each on {_count(list(judged.values()))} data sets"
+        numbers += f"; not on {', '.join(lost)}" if lost else ""
+        numbers += "".join(f"; {name} is not judged" for name in won if name in UNDECIDED)
+        return Verdict(sum(judged.values()) > len(judged) / 2, numbers)
 
     return check
 
@@ -291,7 +327,7 @@ def out_of_memory(rows: Rows) -> Verdict | None:
     found = {
         (name, m): group_at(rows, Place(name, "known"), m)
         for name in ("skin_nonskin", "skin_nonskin2")
-        for m in ("log", "dh")
+        for m in ("log-released", "dh-released")
     }
     if not all(group.is_there for group in found.values()):
         return None
@@ -300,14 +336,20 @@ def out_of_memory(rows: Rows) -> Verdict | None:
 
 
 def nnpu_on_large(rows: Rows) -> Verdict | None:
-    """NNPU's accuracy above WMMD's."""
+    """NNPU's accuracy above WMMD's, on each by more than two errors; a set with a few test rows is shown only."""
     parts, held = [], []
     for name in ("skin_nonskin", "epsilon_normalized", "HIGGS"):
-        pair = [group_at(rows, Place(name, "known"), m).mean("accuracy") for m in ("nnpu", "wmmd")]
-        if pair[0] is not None and pair[1] is not None:
-            held.append(pair[0].value > pair[1].value)
-            parts.append(f"{name} {100 * pair[0].value:.1f} against {100 * pair[1].value:.1f}")
-    return Verdict(all(held), "NNPU against WMMD: " + ", ".join(parts)) if parts else None
+        groups = [group_at(rows, Place(name, "known"), m) for m in ("nnpu", "wmmd")]
+        gap = paired_difference(groups[0], groups[1], "accuracy")
+        if gap is None:
+            continue
+        values = " against ".join(f"{100 * _value(group, 'accuracy'):.1f}" for group in groups)
+        if name in UNDECIDED:
+            parts.append(f"{name} {values} (not judged)")
+            continue
+        held.append(gap.value > N_ERRORS * gap.error)
+        parts.append(f"{name} {values}")
+    return Verdict(all(held), "NNPU against WMMD: " + ", ".join(parts)) if held else None
 
 
 def _drops(rows: Rows, method: str, metric: str) -> list[float]:
@@ -329,16 +371,69 @@ def wmmd_auc_robust(rows: Rows) -> Verdict | None:
     return Verdict(max(map(abs, drops)) <= 2 * COMPARABLE, numbers)
 
 
-def others_drop(rows: Rows) -> Verdict | None:
-    """What LOG, DH and NNPU lose with an estimated prior."""
-    found = {m: [float(np.mean(_drops(rows, m, metric))) for metric in ("accuracy", "auc")] for m in WITH_PRIOR}
-    if np.isnan(list(found.values())).any():
+def others_drop(rows: Rows, estimated: str = "estimated") -> Verdict | None:
+    """What LOG, DH and NNPU lose with an estimated prior, data set by data set on shared draws."""
+    parts, held = [], []
+    for method in WITH_PRIOR:
+        for metric, name in (("accuracy", "accuracy"), ("auc", "AUC")):
+            pairs = [[group_at(rows, Place(d, prior), method) for prior in ("known", estimated)] for d in paper.SMALL]
+            drops = [paired_difference(known, unknown, metric) for known, unknown in pairs]
+            found = [drop for drop in drops if drop is not None]
+            if len(found) < len(paper.SMALL):
+                return None
+            lost = [drop.value > max(COMPARABLE, N_ERRORS * drop.error) for drop in found]
+            held.append(sum(lost) > len(lost) / 2)
+            mean = 100 * np.mean([drop.value for drop in found])
+            parts.append(f"{METHOD_LABELS[method]} {name} {mean:.1f} (lost on {_count(lost)} sets)")
+    return Verdict(all(held), "points lost on the small sets, mean: " + ", ".join(parts))
+
+
+# --- estimates of the prior ---
+
+
+def _prior_errors(rows: Rows, prior: str, dataset: str) -> dict[int, float]:
+    """How far WMMD's rows with an estimate of the prior say it was off, by draw."""
+    truth = paper.data_sets()[dataset]["prior"]
+    return {d: abs(p - truth) for d, p in group_at(rows, Place(dataset, prior), "wmmd").values("prior").items()}
+
+
+def km2_worse(rows: Rows) -> Verdict | None:
+    """KM2's estimates further off than KM1's, both as released, over the small sets on shared draws."""
+    parts, differences = [], []
+    for name in paper.SMALL:
+        km1, km2 = (_prior_errors(rows, prior, name) for prior in ("km1-released", "km2-released"))
+        shared = sorted(set(km1) & set(km2))
+        if len(shared) < 2:
+            return None
+        differences.append(Mean.of(np.array([km2[draw] - km1[draw] for draw in shared])))
+        parts.append(f"{name} {np.mean([km1[d] for d in shared]):.2f} and {np.mean([km2[d] for d in shared]):.2f}")
+    worse = [gap is not None and gap.value > N_ERRORS * gap.error for gap in differences]
+    numbers = f"KM2's error is larger on {_count(worse)} sets; mean errors of KM1 and KM2: {', '.join(parts)}"
+    return Verdict(sum(worse) > len(worse) / 2, numbers)
+
+
+def density_better_for_wmmd(rows: Rows) -> Verdict | None:
+    """WMMD's accuracy with the density-based prior against KM1's, as released, on shared draws."""
+    parts, better, worse = [], [], []
+    for name in paper.SMALL:
+        groups = [group_at(rows, Place(name, prior), "wmmd") for prior in ("estimated", "km1-released")]
+        gap = paired_difference(groups[0], groups[1], "accuracy")
+        if gap is None:
+            return None
+        better.append(gap.value > N_ERRORS * gap.error)
+        worse.append(gap.value < -N_ERRORS * gap.error)
+        parts.append(f"{name} {100 * gap.value:+.1f}")
+    numbers = f"better on {_count(better)} sets, worse on {_count(worse)}; density less KM1, points: {', '.join(parts)}"
+    return Verdict(sum(better) > len(better) / 2, numbers)
+
+
+def km1_does_not_scale(rows: Rows) -> Verdict | None:
+    """KM1 as released on the skin sets."""
+    found = [group_at(rows, Place(name, "km1-released"), "wmmd") for name in ("skin_nonskin", "skin_nonskin2")]
+    if not all(group.is_there for group in found):
         return None
-    parts = [f"{METHOD_LABELS[m]} {100 * a:.1f} and {100 * b:.1f}" for m, (a, b) in found.items()]
-    return Verdict(
-        all(a > 0.05 and b > COMPARABLE for a, b in found.values()),
-        "points of accuracy and AUC lost on the small sets: " + ", ".join(parts),
-    )
+    failed = [any(text.startswith("memory") for text in group.failures) for group in found]
+    return Verdict(all(failed), f"as released, out of 12 GB of memory on {_count(failed)} skin sets")
 
 
 # --- Appendix E ---
@@ -352,14 +447,17 @@ def _kernel_pairs(rows: Rows, swept: str, method: str) -> list[tuple[float, Grou
 def gaussian_kernel_better(rows: Rows) -> Verdict | None:
     """Gaussian above inverse kernel at every size."""
     parts, held = [], []
-    for method in ("log", "dh", "wmmd"):
+    for method in ("log-released", "dh-released", "wmmd"):
         pairs = _kernel_pairs(rows, "n_unlabeled", method)
         if not pairs:
             return None
         for metric, name in (("accuracy", "accuracy"), ("auc", "AUC")):
             better = [_value(g, metric) > _value(i, metric) for _, g, i in pairs]
-            held.append(all(better))
-            parts.append(f"{METHOD_LABELS[method]} {name} at {_count(better)} sizes")
+            within = [not _lower(g, i, metric) for _, g, i in pairs]
+            held.append(all(within))
+            parts.append(
+                f"{METHOD_LABELS[method]} {name} at {_count(better)} sizes, within two errors at {_count(within)}"
+            )
     return Verdict(all(held), "; ".join(parts))
 
 
@@ -384,11 +482,11 @@ def kernels_level(methods: tuple[str, ...], metric: str) -> Callable[[Rows], Ver
 
 def dh_inverse_near_half(rows: Rows) -> Verdict | None:
     """DH with the inverse kernel, priors near one half."""
-    pairs = [pair for pair in _kernel_pairs(rows, "true_prior", "dh") if 0.35 <= pair[0] <= 0.65]
+    pairs = [pair for pair in _kernel_pairs(rows, "true_prior", "dh-released") if 0.35 <= pair[0] <= 0.65]
     if not pairs:
         return None
     gaps = [_value(i, "accuracy") - _value(g, "accuracy") for _, g, i in pairs]
     return Verdict(
-        min(gaps) > 0,
+        bool(np.mean(gaps) > 0) and not any(_lower(i, g, "accuracy") for _, g, i in pairs),
         f"inverse less Gaussian, priors .35 to .65: {100 * min(gaps):.1f} to {100 * max(gaps):.1f} points",
     )

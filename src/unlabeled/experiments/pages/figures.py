@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 
 from unlabeled.datasets.gaussian_bayes import GaussianBayes
 from unlabeled.datasets.synthetic import moon_curve
+from unlabeled.experiments import moons
+from unlabeled.experiments.cell import Cell
 from unlabeled.experiments.pages.labels import COLOURS, METHOD_LABELS, OUR_STYLES
 from unlabeled.experiments.pages.rows import Group, Mean, Rows
 
@@ -19,35 +21,36 @@ N_UNLABELED, PRIOR = 400, 0.5
 
 def boundaries(rows: Rows) -> Figure | None:
     """Figure 1: the boundary on two moons for two numbers of positives and of unlabeled rows."""
-    panels = [_moon_panel(rows, n_p, n_u) for n_u in (50, 400) for n_p in (5, 10)]
+    panels = [_moon_panel(rows, n_p, n_u) for n_u in moons.N_UNLABELED for n_p in moons.N_POSITIVE]
     if not any(panels):
         return None
     figure = Figure(figsize=(9, 6.4), layout="constrained")
-    for axes, panel in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, panels, strict=True):
+    for letter, axes, panel in zip("abcd", figure.subplots(2, 2, sharex=True, sharey=True).flat, panels, strict=True):
         if panel is not None:
-            _draw_moons(axes, *panel)
+            _draw_moons(axes, panel[0], f"({letter}) {panel[1]}")
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
-def _moon_panel(rows: Rows, n_positive: int, n_unlabeled: int) -> tuple[dict[str, Any], str] | None:
+def _moon_panel(rows: Rows, n_positive: int, n_unlabeled: int) -> tuple[Cell, str] | None:
+    """The draw of median accuracy (of an even number the lower one), and what to write above it."""
     setting = {"n_positive": n_positive, "n_unlabeled": n_unlabeled, "true_prior": PRIOR}
-    group = rows.group("moons", "two_moons", "wmmd", setting)
-    shown = group.metrics.get(0)
-    if shown is None:
+    accuracies = rows.group(moons.NAME, moons.DATASET, "wmmd", setting).values("accuracy")
+    if not accuracies:
         return None
-    title = f"{n_positive} positives, {n_unlabeled} unlabeled: accuracy {100 * shown['accuracy']:.1f} %"
-    return shown["picture"], title
+    in_order = sorted(accuracies, key=lambda draw: (accuracies[draw], draw))
+    shown = in_order[(len(in_order) - 1) // 2]
+    title = f"{n_positive} positives, {n_unlabeled} unlabeled: {100 * accuracies[shown]:.1f} %"
+    return Cell(moons.NAME, moons.DATASET, "wmmd", setting, shown), title
 
 
-def _draw_moons(axes: Axes, picture: dict[str, Any], title: str) -> None:
-    left, right, low, high = picture["window"]
-    decision = np.array(picture["decision"])
-    side = round(np.sqrt(len(decision)))
-    decision = decision.reshape(side, side)
-    x, y = np.linspace(left, right, side), np.linspace(low, high, side)
-    unlabeled, truth = np.array(picture["unlabeled"]), np.array(picture["truth"], dtype=bool)
+def _draw_moons(axes: Axes, cell: Cell, title: str) -> None:
+    left, right, low, high = moons.WINDOW
+    found = moons.picture(cell)  # made again from the draw's seed
+    data, decision = found["data"], found["decision"]
+    x, y = np.linspace(left, right, moons.N_GRID), np.linspace(low, high, moons.N_GRID)
+    unlabeled, truth = data.unlabeled, data.unlabeled_truth
     axes.contourf(x, y, decision, levels=[0, np.inf], colors=[BLUE], alpha=0.1)
     axes.contour(x, y, decision, levels=[0], colors="black", linewidths=1.5)
     axes.plot(*unlabeled[truth].T, "+", color=GREY, label="unlabeled, truly positive")
@@ -55,7 +58,7 @@ def _draw_moons(axes: Axes, picture: dict[str, Any], title: str) -> None:
     u = np.linspace(0, 1, 100)
     for sign, colour, name in ((1, BLUE, "positive"), (-1, RED, "negative")):
         axes.plot(*moon_curve(u, sign).T, color=colour, label=f"mean of the {name} class")
-    axes.plot(*np.array(picture["positive"]).T, "D", color=BLUE, markeredgecolor="white", label="labelled positive")
+    axes.plot(*data.positive.T, "D", color=BLUE, markeredgecolor="white", label="labelled positive")
     axes.plot([], [], color="black", label="boundary of WMMD")
     axes.set(title=title, xlim=(left, right), ylim=(low, high))
 
@@ -78,7 +81,7 @@ def kernels(rows: Rows) -> Figure | None:
             {"color": COLOURS[method], "linestyle": style},
             {"prior": "known", "kernel": kernel},
         )
-        for method in ("log", "dh", "wmmd")
+        for method in ("log-released", "dh-released", "wmmd")
         for kernel, name, style in (("rbf", "Gaussian", "--"), ("inverse", "inverse", "-"))
     ]
     if not any(setting["kernel"] == "inverse" for setting in rows.settings("gaussians")):
@@ -97,10 +100,47 @@ def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[s
     if not found:
         return None
     _label_panels(axes)
+    _show_the_near_ones(rows, axes, curves)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     n_columns = len(labels) if len(labels) < 7 else (len(labels) + 1) // 2
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, frameon=False)
     return figure
+
+
+def _show_the_near_ones(
+    rows: Rows, axes: np.ndarray, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]
+) -> None:
+    """Fit the axes to all curves but tADJ's, which may lie far below: its range is written at the edge instead."""
+    for row, metric in enumerate(("accuracy", "auc")):
+        values: list[float] = []
+        for swept in ("n_unlabeled", "true_prior"):
+            for method, _, _, setting in curves:
+                if method != "tadj":
+                    values += _means(sweep(rows, method, swept, setting), metric)
+        if not values:
+            continue
+        margin = 0.06 * (max(values) - min(values)) + 1e-3
+        low, high = min(values) - margin, max(values) + margin
+        if metric == "accuracy":
+            high = max(high, 1 - bayes_risk(PRIOR) + margin)
+        for column, swept in enumerate(("n_unlabeled", "true_prior")):
+            panel = axes[row, column]
+            panel.set_ylim(low, high)
+            _note_tadj(
+                panel, [v for m, _, _, s in curves if m == "tadj" for v in _means(sweep(rows, m, swept, s), metric)]
+            )
+
+
+def _note_tadj(panel: Axes, values: list[float]) -> None:
+    low, _ = panel.get_ylim()
+    below = [value for value in values if value < low]
+    if below:
+        text = f"tADJ goes down to {min(below):.2f}"
+        panel.text(0.02, 0.03, text, transform=panel.transAxes, fontsize=8, color=COLOURS["tadj"], weight="bold")
+
+
+def _means(points: list[tuple[float, Group]], metric: str) -> list[float]:
+    return [mean.value for _, group in points if (mean := group.mean(metric)) is not None]
 
 
 def sweep(rows: Rows, method: str, swept: str, setting: dict[str, str]) -> list[tuple[float, Group]]:
@@ -124,10 +164,10 @@ def _draw_curve(axes: Axes, points: list[tuple[float, Group]], metric: str, labe
 
 
 def _label_panels(axes: np.ndarray) -> None:
-    axes[0, 0].set(ylabel="accuracy", title="prior 0.5")
-    axes[0, 1].set(title="400 unlabeled rows")
-    axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows")
-    axes[1, 1].set(xlabel="class prior")
+    axes[0, 0].set(ylabel="accuracy", title="(a) accuracy, prior 0.5")
+    axes[0, 1].set(title="(b) accuracy, 400 unlabeled rows")
+    axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows", title="(c) AUC, prior 0.5")
+    axes[1, 1].set(xlabel="class prior", title="(d) AUC, 400 unlabeled rows")
     axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle="--", linewidth=1, label="1 - Bayes risk")
     priors = np.linspace(0.05, 0.95, 91)
     axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k--", linewidth=1)

@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 #: In the order of the paper's tables. The colours are Okabe and Ito's, which colour-blind readers can tell apart.
-METHOD_LABELS = {"log": "LOG", "dh": "DH", "nnpu": "NNPU", "tadj": "tADJ", "wmmd": "WMMD"}
-COLOURS = {"log": "#E69F00", "dh": "#CC79A7", "nnpu": "#009E73", "tadj": "#56B4E9", "wmmd": "#D55E00"}
+METHOD_LABELS = {"log-released": "LOG", "dh-released": "DH", "nnpu": "NNPU", "tadj": "tADJ", "wmmd": "WMMD"}
+COLOURS = {
+    "log-released": "#E69F00",
+    "dh-released": "#CC79A7",
+    "nnpu": "#009E73",
+    "tadj": "#56B4E9",
+    "wmmd": "#D55E00",
+}
+#: Other readings of what the paper leaves open, each with the method it is a reading of.
+READINGS = {
+    "log": ("log-released", "LOG, plain reading"),
+    "dh": ("dh-released", "DH, plain reading"),
+    "wmmd-floor": ("wmmd", "WMMD with 1e-8 added"),
+}
 
 #: Our own methods bear the names that the command knows them by, and take the colour that is left.
 OUR_METHODS = {

@@ -46,8 +46,13 @@ def data_sets() -> dict[str, dict[str, float]]:
 
 def printed(table: str, metric: str, dataset: str, method: str) -> Printed | None:
     """A cell of Table 3 or 4; None where the paper has a hyphen, or no such method."""
-    found = _numbers()[table][metric][dataset].get(method)
+    found = _numbers()[table][metric][dataset].get(plain_name(method))
     return None if found is None else Printed(*found)
+
+
+def plain_name(method: str) -> str:
+    """The name that the paper's numbers are kept by: of a method, whatever its reading."""
+    return method.removesuffix("-released")
 
 
 def highest(table: str, metric: str, dataset: str) -> tuple[list[str], float]:
@@ -56,3 +61,8 @@ def highest(table: str, metric: str, dataset: str) -> tuple[list[str], float]:
     values = {method: entry[0] for method, entry in found.items() if entry is not None}
     value = max(values.values())
     return [method for method in values if values[method] == value], value
+
+
+def label_of(method: str) -> str:
+    """What the paper calls a method that its numbers are kept by."""
+    return {"log": "LOG", "dh": "DH", "nnpu": "NNPU", "tadj": "tADJ", "wmmd": "WMMD"}[method]
