@@ -41,9 +41,13 @@ def cpu_seconds(client: Client) -> float:
     return sum(client.run(time.process_time).values())
 
 
-def bytes_between_workers(client: Client) -> int:
-    """What workers have sent each other."""
-    return sum(client.run(lambda dask_worker: sum(log["total"] for log in dask_worker.transfer_outgoing_log)).values())
+def bytes_sent(client: Client) -> tuple[int, int]:
+    """What workers have sent each other, and what they have sent to the client."""
+    workers = set(client.scheduler_info(n_workers=-1)["workers"])
+    logs = client.run(lambda dask_worker: [(log["who"], log["total"]) for log in dask_worker.transfer_outgoing_log])
+    sent = [entry for log in logs.values() for entry in log]
+    between = sum(total for who, total in sent if who in workers)
+    return between, sum(total for _, total in sent) - between
 
 
 def scheduler_bytes(client: Client) -> int:
@@ -117,13 +121,16 @@ def movement(n_rows: int) -> dict[str, Any]:
         with cluster(2) as local, Client(local) as client:
             X, y = table(n_rows, n_partitions)
             X, y = dask.persist(X, y)
-            before, memory = bytes_between_workers(client), scheduler_bytes(client)
+            before, memory = bytes_sent(client), scheduler_bytes(client)
             start = time.perf_counter()
-            DaskWMMDClassifier(**OPTIONS).fit(X, y)
+            model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
+            between, to_client = np.subtract(bytes_sent(client), before).tolist()
             found[str(n_partitions)] = {
                 "seconds": time.perf_counter() - start,
-                "bytes": bytes_between_workers(client) - before,
-                "share_of_data": (bytes_between_workers(client) - before) / X.nbytes,
+                "between_workers": between,
+                "share_of_data": between / X.nbytes,
+                "to_client": to_client,
+                "rows_at_client": len(model.sample_.unlabeled.table.held.places),
                 "scheduler_growth": scheduler_bytes(client) - memory,
             }
     return found
@@ -134,14 +141,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=["workers", "sizes", "movement"])
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    found = {
-        "rows": given.rows,
-        "workers": over_workers(given.rows, given.repeats),
-        "sizes": over_sizes(given.rows, given.repeats),
-        "movement": movement(given.rows),
+    measures = {
+        "workers": lambda: over_workers(given.rows, given.repeats),
+        "sizes": lambda: over_sizes(given.rows, given.repeats),
+        "movement": lambda: movement(given.rows),
     }
+    asked = {name: measure for name, measure in measures.items() if given.only in (None, name)}
+    found = {"rows": given.rows} | {name: measure() for name, measure in asked.items()}
     text = json.dumps(found, indent=2)
     print(text)
     if given.out:

@@ -1,7 +1,7 @@
 """The same classifiers on a Dask cluster, for tables of more rows than one machine holds.
 
 Kernel sums add over points and are independent over queries, so the closed form runs on a cluster as it does on one
-machine: partitions stay where they are, and what leaves them are counts, moments, log sums, and some rows.
+machine: partitions are not gathered anywhere, and what is made of them are counts, moments, log sums, and some rows.
 
 This package alone imports Dask: ``pip install 'unlabeled[dask]'``.
 """
