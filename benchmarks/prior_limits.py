@@ -106,12 +106,12 @@ def with_all_labels(data: PUData, seed: int) -> HonestScores:
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     learners: dict[str, Any] = {
         "decision_function": make_pipeline(StandardScaler(), SVC()),
-        "predict_log_proba": HistGradientBoostingClassifier(max_iter=60, random_state=0),
+        "predict_proba": HistGradientBoostingClassifier(max_iter=60, random_state=0),
     }
     found = np.zeros(len(truth))
     for method, learner in learners.items():
         values = cross_val_predict(learner, data.X, truth, cv=folds, method=method)
-        values = values[:, 1] - values[:, 0] if values.ndim == 2 else values
+        values = logit(np.clip(values[:, 1], 1e-6, 1 - 1e-6)) if values.ndim == 2 else values
         found += values / values.std()
     return scores_of(found[:N_POSITIVE], found[N_POSITIVE:], seed)
 
