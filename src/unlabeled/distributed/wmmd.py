@@ -34,12 +34,11 @@ from unlabeled.stages import stage
 class DaskWMMDClassifier(DistributedClassifier, WMMDClassifier):
     """`WMMDClassifier` for tables in the partitions of a Dask cluster: the same parameters, attributes and answers.
 
-    Partitions are never gathered in one place. `fit` reads them a few times: for their labels, for means and
-    deviations, for the rows that are evaluated, and for the kernel sums of these, which add up over partitions. The
-    labelled positives and at most ``max_evaluations`` unlabeled rows (and up to 70,000 others, that units and gammas
-    are chosen by) come to the client; what else leaves a partition are counts, moments and log sums. `predict`,
-    `predict_proba` and `score_samples` answer with Dask arrays, or series and data frames, that have not been computed
-    yet.
+    Partitions are gathered nowhere. `fit` reads them a few times: for their labels, for means and deviations, for the
+    rows that are evaluated, and for the kernel sums of these, which add up over partitions. The labelled positives and
+    at most ``max_evaluations`` unlabeled rows (and up to 70,000 others, that units and gammas are chosen by) come to
+    the client; what else leaves a partition are counts, moments and log sums. `predict`, `predict_proba` and
+    `score_samples` answer with Dask arrays, or series and data frames, that have not been computed yet.
 
     Parameters
     ----------
