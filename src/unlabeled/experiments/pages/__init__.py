@@ -20,7 +20,8 @@ from unlabeled.experiments.pages.rows import Rows
 TITLE = "The paper's experiments, reproduced"
 INTRODUCTION = (
     "Kwon, Kim, Sugiyama and Paik, *Principled analytic classifier for positive-unlabeled learning via weighted "
-    "integral probability metric*, Machine Learning 109 (2020), arXiv:1901.09503. Every figure and table below comes from the rows in "
+    "integral probability metric*, Machine Learning 109 (2020), arXiv:1901.09503. "
+    "Every figure and table below comes from the rows in "
     "results.jsonl beside this page (packed where it is large), written by `unlabeled reproduce`; "
     "`unlabeled reproduce report` makes the page of them. The paper's five methods are in its configuration "
     "(`.paper(...)`), LOG and DH as their authors released them where the text is silent; all methods meet on the same "
@@ -33,8 +34,8 @@ FIGURES: tuple[_Drawn, ...] = (
     (
         "figure1",
         (
-            "Figure 1: boundaries of WMMD on two moons, each the draw of median accuracy. The numbers of rows are those "
-            "that the classifier keeps; those that chose gamma are drawn too."
+            "Figure 1: boundaries of WMMD on two moons, each the draw of median accuracy. The numbers of rows are "
+            "those that the classifier keeps; those that chose gamma are drawn too."
         ),
         figures.boundaries,
     ),
@@ -146,8 +147,8 @@ def _differences(rows: Rows) -> list[Block]:
     n_extracts = sum(difference.dataset in readings.EXTRACTS for difference in found)
     n_explained = sum(difference.is_explained for difference in found)
     text = (
-        f"{len(found)} cells differ from the paper. With another reading, run on the same draws, {n_explained} of them do "
-        f"not; {n_extracts} are on extracts of the data; {len(found) - n_explained - n_extracts} are not explained."
+        f"{len(found)} cells differ from the paper. With another reading, run on the same draws, {n_explained} of them "
+        f"do not; {n_extracts} are on extracts of the data; {len(found) - n_explained - n_extracts} are not explained."
     )
     return [Heading("Cells that differ from the paper"), Text(text), table]
 
