@@ -82,8 +82,8 @@ PRIOR_ESTIMATORS = (
 NAMED_PRIORS: dict[str, Callable[[], PriorEstimator]] = {
     "km1": lambda: KernelMeanPrior("km1"),
     "km2": lambda: KernelMeanPrior("km2"),
-    "km1-released": lambda: KernelMeanPrior("km1", released=True),
-    "km2-released": lambda: KernelMeanPrior("km2", released=True),
+    "km1-released": lambda: KernelMeanPrior("km1", released=True, max_points=sys.maxsize),
+    "km2-released": lambda: KernelMeanPrior("km2", released=True, max_points=sys.maxsize),
 }
 #: Methods with a kernel to choose.
 KERNEL_METHODS = ("log-released", "dh-released", "wmmd", *PLAIN_METHODS)

@@ -50,7 +50,8 @@ class KernelMeanPrior(RowPrior):
         Of the Gaussian kernel, in units of the standardised features. None: of 0.1, 0.32, 1, 3.2 and 10 times the
         median distance of unlabeled rows, the one at which u and p are farthest apart.
     released : bool, default=False
-        Estimate as the program does that the authors released, to the letter; see the notes. It takes no weights.
+        Estimate as the program does that the authors released; see the notes. It takes no weights. That program uses
+        all rows: give ``max_points`` no less than their number.
     max_points : int, default=2400
         The most rows that are used, chosen at random: half of them from each sample, or all of a smaller one. Memory
         grows with the square of this number (about 70 MB at 2,400), not with the size of the table.

@@ -91,7 +91,7 @@ def kernels(rows: Rows) -> Figure | None:
 
 def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]) -> Figure | None:
     figure = Figure(figsize=(10, 6.6), layout="constrained")
-    axes = figure.subplots(2, 2, sharex="col", sharey="row")
+    axes = figure.subplots(2, 2, sharex="col")
     found = False
     for row, metric in enumerate(("accuracy", "auc")):
         for column, swept in enumerate(("n_unlabeled", "true_prior")):
@@ -112,23 +112,15 @@ def _show_the_near_ones(
 ) -> None:
     """Fit the axes to all curves but tADJ's, which may lie far below: its range is written at the edge instead."""
     for row, metric in enumerate(("accuracy", "auc")):
-        values: list[float] = []
-        for swept in ("n_unlabeled", "true_prior"):
-            for method, _, _, setting in curves:
-                if method != "tadj":
-                    values += _means(sweep(rows, method, swept, setting), metric)
-        if not values:
-            continue
-        margin = 0.06 * (max(values) - min(values)) + 1e-3
-        low, high = min(values) - margin, max(values) + margin
-        if metric == "accuracy":
-            high = max(high, 1 - bayes_risk(PRIOR) + margin)
         for column, swept in enumerate(("n_unlabeled", "true_prior")):
-            panel = axes[row, column]
-            panel.set_ylim(low, high)
-            _note_tadj(
-                panel, [v for m, _, _, s in curves if m == "tadj" for v in _means(sweep(rows, m, swept, s), metric)]
-            )
+            found = [(m, _means(sweep(rows, m, swept, setting), metric)) for m, _, _, setting in curves]
+            near = [value for method, means in found if method != "tadj" for value in means]
+            if not near:
+                continue
+            margin = 0.06 * (max(near) - min(near)) + 2e-3
+            bayes = [1 - bayes_risk(PRIOR)] if (row, column) == (0, 0) else []
+            axes[row, column].set_ylim(min(near) - margin, max(near + bayes) + margin)
+            _note_tadj(axes[row, column], [value for method, means in found if method == "tadj" for value in means])
 
 
 def _note_tadj(panel: Axes, values: list[float]) -> None:
