@@ -17,6 +17,7 @@ from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.classifiers.weighing import Comparison, combined
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.deciding.decision import ScoreDecisions
+from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
@@ -67,6 +68,11 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
+    negative : optional
+        The value of y that marks rows known to be negative, see Notes of `PUClassifier`; None: there are none.
+    negatives_are : {"auto", "random", "selected"} or float in [0, 1], default="auto"
+        How far the known negatives are a random choice of all negatives, and so have a say in the prior. "auto":
+        random, unless a check contradicts it.
 
     Attributes
     ----------
@@ -85,6 +91,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
+    known_negatives_ : KnownNegatives or None
+        How known negatives enter the score, and whether they look like a random choice; None without any.
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by parts that had not seen them, and which rows these are.
     n_features_in_ : int
@@ -134,6 +142,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         pos_label: Any = None,
+        negative: Any = None,
+        negatives_are: str | float = "auto",
         verbose: bool = False,
     ) -> None:
         self.prior = prior
@@ -147,10 +157,13 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.pos_label = pos_label
+        self.negative = negative
+        self.negatives_are = negatives_are
         self.verbose = verbose
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         check_threshold(self.threshold)
+        check_choice(self.negatives_are)
         check_prior(self.prior, pu)
         described = self._described_parts()
         if prior is None and not reads_scores(self.prior):  # estimated from the rows, the same for all parts
@@ -210,6 +223,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             "random_state": self._seed(),  # the same rows are scored by all
             "n_jobs": self.n_jobs,
             "pos_label": self.pos_label,
+            "negative": None,  # both fits, to the population and to known negatives, are of all parts
         }
         fitted = {}
         for name, part in described.items():

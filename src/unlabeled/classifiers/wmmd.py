@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import CALIBRATIONS, ScoreDecisions
+from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
@@ -121,6 +122,11 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
+    negative : optional
+        The value of y that marks rows known to be negative, see Notes of `PUClassifier`; None: there are none.
+    negatives_are : {"auto", "random", "selected"} or float in [0, 1], default="auto"
+        How far the known negatives are a random choice of all negatives, and so have a say in the prior. "auto":
+        random, unless a check contradicts it.
 
     Attributes
     ----------
@@ -149,6 +155,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         What `score_samples` is compared with.
     calibration_ : Calibration or None
         P(y = 1 | score); None where it is ``prior * ratio``.
+    known_negatives_ : KnownNegatives or None
+        How known negatives enter the score, and whether they look like a random choice; None without any.
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows without themselves, at the chosen gamma, and which rows these are.
     engine_ : str
@@ -228,6 +236,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         pos_label: Any = None,
+        negative: Any = None,
+        negatives_are: str | float = "auto",
         verbose: bool = False,
     ) -> None:
         self.prior = prior
@@ -247,6 +257,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.pos_label = pos_label
+        self.negative = negative
+        self.negatives_are = negatives_are
         self.verbose = verbose
 
     @classmethod
@@ -369,6 +381,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         0, while `decision_function` still tells the sides apart. A smoothed score has no such function.
         """
         rows = self._validated(X)
+        if self.known_negatives_ is not None:
+            raise ValueError("The witness belongs to the ratio of two samples; fit without known negatives.")
         if self.rounds_:
             raise ValueError("The witness belongs to the ratio of the paper; fit with smoothing=0.")
         if self._witness is None:  # its norm takes all pairs of training rows, so it is made when first asked for
@@ -388,6 +402,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             if not (isinstance(value, str) and value in accepted):
                 raise ValueError(f"{name}={value!r} is not known; use one of {list(accepted)}.")
         check_threshold(self.threshold)
+        check_choice(self.negatives_are)
         self._check_smoothing()
         check_max_evaluations(self.max_evaluations)
         check_target(self.compress)
@@ -406,6 +421,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
                 "threshold='bayes' and calibration='ratio' speak of the ratio itself, and a smoothed score is a mean "
                 "of several; use smoothing=0 with them."
             )
+
+    @property
+    def _score_is_ratio(self) -> bool:
+        return not self.rounds_
 
     # --- choosing units and gamma ---
 
