@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.labels import find_classes, positives_among
+from unlabeled.labels import find_classes, without_negatives
 from unlabeled.metrics import PUStratifiedKFold
 from unlabeled.metrics.averages import Averages
 from unlabeled.metrics.estimate import Estimate, proportion
@@ -118,8 +118,11 @@ def evaluate(
     check_is_fitted(model)
     classifier = model[-1] if isinstance(model, Pipeline) else model
     pos_label = _positive_label(classifier, y) if pos_label is None else pos_label
+    y, is_negative = without_negatives(y, getattr(classifier, "negative", None), pos_label)
     _, is_positive = find_classes(y, pos_label)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if is_negative is not None and classifier.scenario == "case-control":  # known negatives come on top
+        weights = np.where(is_negative, 0.0, 1.0 if weights is None else weights)
     averages = Averages.of(is_positive, classifier.scenario, weights)
     if isinstance(getattr(classifier, "honest_scores_", None), HonestScores):
         decisions, spent = _honest_decisions(classifier, is_positive), 1.0
@@ -132,7 +135,10 @@ def evaluate(
         decisions = replace(decisions, labelled_share=averages.labelled_share)
     known = _known_prior(classifier, prior, averages)
     counts = np.ones(len(is_positive)) if weights is None else weights
-    found = _estimates(decisions, known, spent, float(counts[averages.population > 0].sum()))
+    # Where negatives are known, positives may have a share in what is known of the population and be none of it.
+    labelled_share = min(decisions.labelled_share, averages.labelled_share)
+    n_population = float(counts[averages.population > 0].sum())
+    found = _estimates(decisions, known, spent, n_population, labelled_share * n_population)
     if decisions.n_positive >= ENOUGH_POSITIVES:
         return found
     return _intervals_alone(found, keep=("flagged_rate", *(["n_positives"] if known.low is None else [])))
@@ -141,7 +147,7 @@ def evaluate(
 def _positive_label(classifier: Any, y: ArrayLike) -> Any:
     """The value that the classifier knows positives by; None where y is spelled otherwise, as samples are not."""
     try:
-        known = positives_among(y, classifier.classes_)
+        known, _ = classifier._labels_among(np.asarray(y))
     except ValueError:
         return None
     return classifier.classes_[1] if known.any() else None
@@ -165,15 +171,19 @@ def _known_prior(classifier: Any, prior: float | PriorEstimate | None, averages:
     return prior
 
 
-def _estimates(decisions: HonestScores, prior: PriorEstimate, spent: float, n_population: float) -> Estimates:
-    """From decisions about rows that knew nothing of themselves, for a table with so many rows of the population."""
+def _estimates(
+    decisions: HonestScores, prior: PriorEstimate, spent: float, n_population: float, n_known: float
+) -> Estimates:
+    """From decisions about rows that knew nothing of themselves, for a table with so many rows of the population.
+
+    So many of these are labelled positives.
+    """
     flagged_mass = np.where(decisions.population > 0, decisions.population_mass, 0.0)
     found = float(decisions.recall(np.zeros(1))[0])
     recall = proportion(found * decisions.n_positive, decisions.n_positive, spent=spent)
     flagged = proportion(flagged_mass.sum() * decisions.n_population, decisions.n_population)
     probabilities = calibrate(decisions, prior.value).probability(decisions.population)
     precision = _precision(float(flagged_mass @ probabilities), prior, recall, flagged)
-    n_known = decisions.labelled_share * n_population
     return Estimates(
         recall,
         precision,

@@ -111,6 +111,12 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
 
     A prior that is estimated from scores is estimated from those of the mixture, which tell more than those of a part.
 
+    Rows that are known to be negative (``negative``) are learned from by a second fit of the same classifier, to
+    positives and negatives; `unlabeled.deciding.known_negatives` says how both make one score. Some tens of them are
+    worth it. Negatives that were picked rather than drawn are of use too, if that is said (``negatives_are``). In the
+    single-sample scenario they are rows of the population, in the case-control scenario they came on top of it.
+    `predict` then answers with their value, and `classes_` has it first.
+
     Examples
     --------
     >>> from unlabeled import PUClassifier
@@ -194,6 +200,11 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         """The same of scores that are made as the honest scores of the training rows were."""
         parts = self.parts_.items()
         return np.asarray(sum(self.weights_[name] * part.score_rows_like_honest(rows) for name, part in parts))
+
+    def _checks_negatives_by(self, both: PUSample) -> Any:
+        """Distances tell it as well, and sooner."""
+        how = {"scenario": both.scenario, "engine": self.engine, "n_jobs": self.n_jobs, "random_state": self._seed()}
+        return WMMDClassifier(both.labelled_share, smoothing=0, **how).fit_sample(both)
 
     def _described_parts(self) -> dict[str, Part]:
         """The scores to weigh, by name: the usual ones, and those that were given."""

@@ -288,6 +288,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         }
         return cls(prior, kernel=kernel, random_state=random_state, **(settings | options))
 
+    def _learn(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        if pu.negative is not None and self.selection == "holdout":
+            raise ValueError(
+                "Known negatives need scores of all rows by both fits, and selection='holdout' scores a fifth of them, "
+                "another one each time; use selection='loo'."
+            )
+        return super()._learn(pu, prior)
+
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
         choice = engine_of_fit(self.engine, self.kernel, pu, pu.positive.rows.shape[1])
@@ -425,6 +433,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     @property
     def _score_is_ratio(self) -> bool:
         return not self.rounds_
+
+    @property
+    def _leaves_one_out(self) -> bool:
+        return True
 
     # --- choosing units and gamma ---
 

@@ -14,7 +14,7 @@ from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.adapting import Adaptation, adaptation
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
-from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, known_negatives
+from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, check_of_choice, known_negatives
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
 from unlabeled.samples import PUSample
@@ -53,21 +53,34 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
             with stage("known negatives"):
                 other = self._against_negatives(pu)
                 two = TwoScores.of(self, other, pu)
-                self.known_negatives_, scores = known_negatives(self, other, two)
+                p_value = check_of_choice(self._checks_negatives_by, pu)
+                n_known = pu.positive.total + pu.negative.total if self._leaves_one_out else None
+                self.known_negatives_, scores = known_negatives(self, other, two, p_value, n_known)
                 self._decide(scores)
         return self
 
     def _against_negatives(self, pu: PUSample) -> Self:
         """The same classifier, fitted to positives and known negatives: a population whose prior is known."""
-        both = pu.against_negatives()
+        return self._fitted_to_known(pu.against_negatives())
+
+    def _checks_negatives_by(self, both: PUSample) -> Any:
+        """A classifier of positives and known negatives, to tell by whether these are a random choice."""
+        return self._fitted_to_known(both)
+
+    def _fitted_to_known(self, both: PUSample) -> Self:
         threshold = "bayes" if self.threshold == "bayes" else "calibrated"
         params = {"prior": both.labelled_share, "scenario": both.scenario, "threshold": threshold, "negative": None}
-        return clone(self).set_params(**params).fit_sample(both)  # type: ignore[attr-defined,no-any-return]
+        return clone(self).set_params(**params).fit_sample(both)
 
     @property
     def _score_is_ratio(self) -> bool:
         """Whether the score is the log of a ratio of densities as it stands, and not a mean of several."""
         return self.threshold == "bayes"
+
+    @property
+    def _leaves_one_out(self) -> bool:
+        """Whether an honest score is that of a fit without this one row."""
+        return False
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         raise NotImplementedError

@@ -19,13 +19,16 @@ Every honest score stays honest. A positive is left out by both fits. An unlabel
 unknown to the second. A negative is left out by the second; by the first too in the single-sample scenario, where it is
 one more row of the population, and in the case-control scenario it is unknown to the first.
 
-Are the negatives a random choice? Then the unlabeled rows are a mixture of positives and negatives, in the scores of the
-second fit as in all else, which `unlabeled.deciding.adapting` tests; the same mixture tells the prior.
+Are the negatives a random choice? Then the unlabeled rows are a mixture of positives and negatives, in the scores of
+the second fit as in all else, which `unlabeled.deciding.adapting` tests; the same mixture tells the prior. The test
+goes by two fits to half of the known rows each, which score the other half: leave-one-out scores lean together to what
+the known rows have in common by chance, and some tens of rows have much in common by chance.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -38,7 +41,7 @@ from unlabeled.deciding.adapting import FEWEST_ROWS, LEVEL, Adaptation, adaptati
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, order_by_values
 
 #: What people may say of the known negatives, and how far these are then taken for a random choice of all negatives.
 CHOICES = {"random": 1.0, "selected": 0.0}
@@ -49,6 +52,10 @@ ETAS: FloatArray = np.linspace(0, 1, 11)
 SLOPES: FloatArray = np.geomspace(0.25, 16, 19)
 #: Before any data are seen a slope is held to be about 3, up to a factor of e.
 _LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
+#: With fewer positives or negatives nothing is said of how they were chosen.
+FEWEST_TO_CHECK = 10
+#: So many unlabeled rows are enough to check them by.
+MOST_TO_CHECK = 10_000
 _CLOSEST = 1e-9
 #: Below it a log ratio is as good as minus infinity beside 1.
 _FAR = -30.0
@@ -61,7 +68,7 @@ class NegativesWarning(UserWarning):
 def check_choice(choice: object) -> None:
     """Refuse what says nothing of how negatives were chosen."""
     named = isinstance(choice, str) and choice in ("auto", *CHOICES)
-    number = isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= choice <= 1
+    number = isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= float(choice) <= 1
     if not (named or number):
         raise ValueError(
             f"negatives_are={choice!r} is not known; use one of {['auto', *CHOICES]}, or a number from 0 to 1: how far "
@@ -98,7 +105,11 @@ class Line:
 class PlainRatio:
     """A score that is itself the log of p(x | y = 1) over a mixture in which positives have this share."""
 
-    share: float
+    share: float | FloatArray
+
+    def without(self, units: FloatArray, total: float, *, is_positive: bool) -> PlainRatio:
+        """The same of scores that leave out each one's own row, so many units of the total."""
+        return PlainRatio((self.share * total - units * is_positive) / (total - units))
 
     def log_inverse(self, scores: FloatArray, prior: float) -> FloatArray:
         """Log of 1 / P(y = 1 | score), of which noise can make less than 0."""
@@ -155,6 +166,11 @@ def mixed(eta: float, log_inverse: FloatArray, other_log_inverse: FloatArray, pr
     with np.errstate(divide="ignore"):
         shares = np.log(eta), np.log1p(-eta)
     return np.asarray(-np.logaddexp(shares[0] + log_inverse, shares[1] + other_log_inverse) - np.log(prior))
+
+
+Maps = tuple[Line | PlainRatio, Line | PlainRatio]
+#: Of positives, unlabeled rows and negatives.
+Samples = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -215,7 +231,9 @@ class TwoScores:
         weights = self.positive_weights, self.negative_weights
         return HonestScores(self.positive[fit], self.negative[fit], *weights, 0.5)
 
-    def against_population(self, scores: tuple[FloatArray, FloatArray, FloatArray], prior: float, weight: float) -> HonestScores:
+    def against_population(
+        self, scores: tuple[FloatArray, FloatArray, FloatArray], prior: float, weight: float
+    ) -> HonestScores:
         """One score of positives and the population, of which negatives are members in the single-sample scenario.
 
         In the case-control scenario they are a second sample of it where they are a random choice, together with as
@@ -246,6 +264,21 @@ class TwoScores:
         """The score of one of the fits, of positives and population."""
         return self.against_population((self.positive[fit], self.unlabeled[fit], self.negative[fit]), prior, weight)
 
+    def log_inverses(self, maps: Maps, prior: float, n_known: float | None) -> Samples:
+        """Logs of 1 / P(y = 1 | score) of positives, unlabeled rows and negatives by both fits, each (2, n).
+
+        ``n_known`` is how many rows the fit to positives and negatives had, where its scores leave out each row.
+        """
+        of_known = [maps[1], maps[1], maps[1]]
+        if n_known is not None and isinstance(maps[1], PlainRatio):
+            of_known[0] = maps[1].without(np.minimum(1, self.positive_weights), n_known, is_positive=True)
+            of_known[2] = maps[1].without(np.minimum(1, self.negative_weights), n_known, is_positive=False)
+        positive, unlabeled, negative = (
+            np.array([maps[0].log_inverse(scores[0], prior), known.log_inverse(scores[1], prior)])
+            for scores, known in zip((self.positive, self.unlabeled, self.negative), of_known, strict=True)
+        )
+        return positive, unlabeled, negative
+
     def mixture(self) -> Adaptation | None:
         """The unlabeled rows as a mixture of positives and negatives; None where they are too few to tell."""
         if len(self.unlabeled[1]) < FEWEST_ROWS:
@@ -270,7 +303,7 @@ def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray]
     likelihoods = []
     few = min(two.positive_weights.sum(), two.negative_weights.sum())
     for eta in ETAS:
-        positive, unlabeled, negative = (mixed(float(eta), *of_sample, prior) for of_sample in inverses)
+        positive, unlabeled, negative = (mixed(float(eta), of[0], of[1], prior) for of in inverses)
         population = two.against_population((positive, unlabeled, negative), prior, 0.0).against_unlabeled()
         found = 2 * population.n_positive * IsotonicRatio.fit(population).log_likelihood()
         if weight:
@@ -280,27 +313,60 @@ def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray]
     return float(softmax(likelihoods) @ ETAS)
 
 
-def known_negatives(model: Any, other: Any, two: TwoScores) -> tuple[KnownNegatives, HonestScores]:
-    """Let known negatives into a fitted classifier's prior and score; and its honest scores with them."""
+def halves(known: PUSample) -> list[tuple[PUSample, PUSample]]:
+    """Positives and negatives, half of either to fit to and the other half to score; and the other way round."""
+    rng, parts = np.random.RandomState(0), []
+    for sample in (known.positive, known.unlabeled):
+        order = order_by_values(sample.rows)[rng.permutation(len(sample))]  # whatever order the rows came in
+        parts.append(np.array_split(order, 2))
+    first, second = (known.take(*places) for places in zip(*parts, strict=True))
+    return [(first, second), (second, first)]
+
+
+def check_of_choice(fitted_to: Callable[[PUSample], Any], pu: PUSample) -> float | None:
+    """How probable unlabeled rows like these are if positives and known negatives are a random choice of their class.
+
+    ``fitted_to`` makes a classifier from positives and negatives. The smaller p-value of two halves is doubled. None
+    where rows are too few to tell.
+    """
+    known = pu.against_negatives()
+    if min(len(known.positive), len(known.unlabeled)) < FEWEST_TO_CHECK or len(pu.unlabeled) < FEWEST_ROWS:
+        return None
+    p_values = []
+    for half, rest in halves(known):
+        model = fitted_to(half)
+        rows = rest.positive.rows, rest.unlabeled.rows, pu.unlabeled.take(_some(len(pu.unlabeled))).rows
+        positive, negative, unlabeled = (on_host(model.score_rows(of_sample)) for of_sample in rows)
+        scores = HonestScores(positive, negative, rest.positive.weights, rest.unlabeled.weights, 0.5)
+        p_values.append(adaptation(scores, calibrate(scores, 0.5), 0.5, unlabeled).p_value)
+    return min(1.0, 2 * min(p_values))
+
+
+def _some(n_rows: int) -> np.ndarray:
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:MOST_TO_CHECK])
+
+
+def known_negatives(
+    model: Any, other: Any, two: TwoScores, p_value: float | None, n_known: float | None
+) -> tuple[KnownNegatives, HonestScores]:
+    """Let known negatives into a fitted classifier's prior and score; and its honest scores with them.
+
+    ``p_value`` is that of `check_of_choice`; ``n_known`` as for `TwoScores.log_inverses`.
+    """
     mixture = two.mixture()
-    p_value = None if mixture is None else mixture.p_value
     weight = _weight_of(model.negatives_are, p_value)
     if model.prior_estimator_ is not None and mixture is not None and weight:
         model.prior_estimator_ = NegativesPrior.of(model.prior_estimator_, mixture, two, weight)
         model.prior_ = model.prior_estimator_.prior_
     prior = float(np.clip(model.prior_, _CLOSEST, 1 - _CLOSEST))
-    maps: tuple[Line | PlainRatio, Line | PlainRatio]
+    maps: Maps
     if model._score_is_ratio:
         maps = PlainRatio(prior), PlainRatio(other.prior_)
     else:
         maps = Line.fit(two.of_fit(0, prior), prior), Line.fit(two.against_negatives(), 0.5)
-    samples = two.positive, two.unlabeled, two.negative
-    of_positives, of_unlabeled, of_negatives = (
-        np.array([each.log_inverse(of_fit, prior) for each, of_fit in zip(maps, scores, strict=True)])
-        for scores in samples
-    )
-    eta = best_eta(two, (of_positives, of_unlabeled, of_negatives), prior, weight)
-    positive, unlabeled, negative = (mixed(eta, *of, prior) for of in (of_positives, of_unlabeled, of_negatives))
+    inverses = two.log_inverses(maps, prior, n_known)
+    eta = best_eta(two, inverses, prior, weight)
+    positive, unlabeled, negative = (mixed(eta, of[0], of[1], prior) for of in inverses)
     n_negatives = float(two.negative_weights.sum())
     found = KnownNegatives(other, eta, weight, p_value, n_negatives, negative, prior, *maps)
     return found, two.against_population((positive, unlabeled, negative), prior, weight)
@@ -349,7 +415,8 @@ class NegativesPrior:
         """From the estimator without negatives and the mixture that the unlabeled rows are."""
         n_negatives = float(two.negative_weights.sum())
         share = weight * n_negatives / (n_negatives + HALF_AT)
-        value, low, high = (two.population_prior(of_unlabeled) for of_unlabeled in (mixture.prior, mixture.low, mixture.high))
+        ends = mixture.prior, mixture.low, mixture.high
+        value, low, high = (two.population_prior(among_unlabeled) for among_unlabeled in ends)
         return cls((1 - share) * without.prior_ + share * value, low, high, share, without)
 
     @property
