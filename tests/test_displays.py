@@ -50,7 +50,7 @@ def made_up(scenario, n_positive=40, n_unlabeled=160, seed=0):
     unlabeled = rng.normal(np.where(rng.uniform(size=n_unlabeled) < 0.3, 1.5, -1), 1)
     share = n_positive / (n_positive + n_unlabeled) if scenario == "single-sample" else 0.0
     scores = HonestScores(positive, unlabeled, np.ones(n_positive), np.ones(n_unlabeled), share)
-    return Evidence(scores, 0.4, PriorEstimate(0.4, 0.3, 0.5, "made up"), 1_000.0, 1.0)
+    return Evidence(scores, 0.4, PriorEstimate(0.4, 0.3, 0.5, "made up"), 1_000.0, share, 1.0)
 
 
 # --- thresholds ---
@@ -122,7 +122,7 @@ def test_rates_of_negatives_are_right_where_the_truth_is_known(scenario):
         positive, unlabeled = scores[labelled], scores[~labelled]
         share, prior = labelled.mean(), truth.mean()
     honest = HonestScores(positive, unlabeled, np.ones(len(positive)), np.ones(len(unlabeled)), share)
-    evidence = Evidence(honest, 0.0, PriorEstimate(float(prior), None, None, "true"), len(truth), 1.0)
+    evidence = Evidence(honest, 0.0, PriorEstimate(float(prior), None, None, "true"), len(truth), 0.0, 1.0)
     curves = RankingCurves.of(evidence)
     assert curves.recall[curves.chosen] == pytest.approx(np.mean(scores[truth] > 0), abs=0.02)
     assert curves.false_positive_rate[0, curves.chosen] == pytest.approx(np.mean(scores[~truth] > 0), abs=0.02)
@@ -135,7 +135,7 @@ def test_the_band_is_that_of_the_priors_interval():
     evidence = made_up("case-control")
     curves = RankingCurves.of(evidence)
     assert curves.priors == (0.4, 0.3, 0.5)
-    at_low = RankingCurves.of(Evidence(evidence.scores, 0.4, PriorEstimate(0.3, None, None, ""), 1_000.0, 1.0))
+    at_low = RankingCurves.of(Evidence(evidence.scores, 0.4, PriorEstimate(0.3, None, None, ""), 1_000.0, 0.0, 1.0))
     np.testing.assert_allclose(curves.precision[1], at_low.precision[0], equal_nan=True)
     np.testing.assert_allclose(curves.false_positive_rate[1], at_low.false_positive_rate[0])
 

@@ -405,3 +405,9 @@ def test_compression_where_rows_are(scenario, monkeypatch):
         model.compressed(1e-9)
     with pytest.raises(ValueError, match="whole number"):
         model.compressed("copies")
+
+
+def test_known_negatives_are_refused_before_any_work():
+    X, y, _ = table()
+    with pytest.raises(ValueError, match="need one machine"):
+        DaskWMMDClassifier(negative=-1).fit(in_parts(X, [200, 200]), in_parts(y, [200, 200]))

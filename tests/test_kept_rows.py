@@ -76,8 +76,8 @@ def test_the_sentences_of_the_remarks_hold():
     ]
     for sentence in (
         (
-            f"all {len(found)} of them: {n_explained} do not differ with another reading that was run on the same draws, "
-            f"{n_extracts} are on extracts of the data, and {len(found) - n_explained - n_extracts} are not explained"
+            f"all {len(found)} of them: {n_explained} do not differ with another reading that was run on the same "
+            f"draws, {n_extracts} are on extracts of the data, and {len(found) - n_explained - n_extracts} are not explained"
         ),
         f"prior known, {n_differing('table3', 'log-released', 'dh-released')} cells differ",
         f"**tADJ.** {n_differing('table3', 'tadj')} cells of Table 3 differ",
@@ -94,8 +94,8 @@ def test_the_sentences_of_the_remarks_hold():
         ),
         f"Ours is {value('australian_scale2', 'known', 'tadj', 'auc')}",
         (
-            f"LOG and DH take {ratios['log-released']:.0f} times as long, not 350 times, NNPU {ratios['nnpu']:.0f} times "
-            f"and tADJ {ratios['tadj']:.0f} times"
+            f"LOG and DH take {ratios['log-released']:.0f} times as long, not 350 times, NNPU {ratios['nnpu']:.0f} "
+            f"times and tADJ {ratios['tadj']:.0f} times"
         ),
     ):
         assert sentence in text

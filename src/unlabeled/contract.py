@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
 from unlabeled.frames import columns_of_words, new_encoder
-from unlabeled.labels import completed, find_classes, positives_among
+from unlabeled.labels import completed, find_classes, has_value, positives_among, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
 from unlabeled.stages import listening, printing
@@ -49,6 +49,8 @@ class PUInput:
 
     scenario: str
     pos_label: Any = None  # what models that were saved before have
+    negative: Any = None  # those that take known negatives have a parameter of this name
+    unlabeled_label_: Any = None  # the value of y for unlabeled rows, where predict answers with that for negatives
     classes_: np.ndarray
     n_features_in_: int
     n_missing_: np.ndarray
@@ -65,7 +67,8 @@ class PUInput:
             `unlabeled.tables.TableEncoder` makes features of it. To say what its columns are, put one before the
             classifier in a pipeline.
         y : array of shape (n_samples,)
-            Two values, one for labelled positives and one for unlabeled rows. Of numbers and booleans the larger marks
+            Two values, one for labelled positives and one for unlabeled rows; and a third for rows that are known to be
+            negative, where ``negative`` names it. Of numbers and booleans the larger marks
             positives; of words "positive", "yes", "true" and the like do, beside "unlabeled", "no", "" and the like;
             else ``pos_label`` names the positive one. A missing value (None, NaN, NA) is unlabeled.
         sample_weight : array of shape (n_samples,), optional
@@ -73,18 +76,23 @@ class PUInput:
 
         Notes
         -----
-        `classes_` and with it `predict` have the value for unlabeled rows first, the positive one second. Where y had
+        `classes_` and with it `predict` have the value for unlabeled rows first, the positive one second; where some
+        rows are known to be negative, the value for these comes first instead. Where y had
         only the positive value and missing ones, the first is 0 beside a number, False beside True and "unlabeled"
         beside a word. Tools of scikit-learn that put numbers in place of labels (`cross_val_predict` for scores,
         stacking, calibration) sort them first, so that "positive" comes before "unlabeled": give these 1 and 0.
         Its own folds refuse missing labels; `unlabeled.metrics.PUStratifiedKFold` takes them.
         """
         with self._undone_if_stopped(), self._telling():
-            return self._fit(self._pu_sample(X, y, sample_weight))
+            return self._learn(self._pu_sample(X, y, sample_weight))
 
     def fit_sample(self, pu: PUSample) -> Self:
         """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0."""
-        return self._fit(self._checked(pu))
+        return self._learn(self._checked(pu))
+
+    def _learn(self, pu: PUSample) -> Self:
+        """Learn from checked samples, known negatives among them where ``negative`` is a parameter."""
+        return self._fit(pu)
 
     def _fit(self, pu: PUSample) -> Self:
         raise NotImplementedError
@@ -107,30 +115,43 @@ class PUInput:
     def _pu_sample(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSample:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
-        rows, labels = validate_data(self, self._encoded(on_host(X)), completed(on_host(y), self.pos_label), **_TABLE)
+        given, is_negative = without_negatives(on_host(y), self.negative, self.pos_label)
+        rows, labels = validate_data(self, self._encoded(on_host(X)), completed(given, self.pos_label), **_TABLE)
         rows = self._accepted(rows)
         self.classes_, is_positive = find_classes(labels, self.pos_label)
+        self._name_negatives(on_host(y), is_negative)
         warn_if_constant(rows)
-        pu = split_samples(rows, is_positive, as_log_weights(sample_weight, rows.shape[0]), self.scenario)
+        log_weights = as_log_weights(sample_weight, rows.shape[0])
+        pu = split_samples(rows, is_positive, log_weights, self.scenario, is_negative)
         self._remember_form(pu)
         self._speak_of_columns()
         return pu
 
+    def _name_negatives(self, y: ArrayLike, is_negative: np.ndarray | None) -> None:
+        """Where some rows are known to be negative, answer with their value for all that is not positive."""
+        self.unlabeled_label_ = None
+        if is_negative is not None:
+            of_negatives = np.asarray(y)[is_negative][:1]
+            unlabeled, positive = self.classes_
+            self.unlabeled_label_, self.classes_ = unlabeled, np.array([*of_negatives.tolist(), positive])
+
     def _checked(self, pu: PUSample) -> PUSample:
         """Check samples as `_pu_sample` checks a table, and remember what it would; the classes are 0 and 1."""
+        if pu.negative is not None and "negative" not in self.get_params():  # type: ignore[attr-defined]
+            raise ValueError(f"{type(self).__name__} does not take known negatives; PUClassifier and its parts do.")
         if pu.scenario != self.scenario:
             raise ValueError(f"The samples are {pu.scenario}, and the estimator is {self.scenario}; they must agree.")
         if pu.unlabeled.is_here:  # rows elsewhere are checked there
             pu = checked_samples(pu).mapped(self._accepted)
         self._remember_form(pu)
-        self.classes_, self.n_features_in_ = np.array([0, 1]), pu.positive.rows.shape[1]
+        self.classes_, self.n_features_in_, self.unlabeled_label_ = np.array([0, 1]), pu.positive.rows.shape[1], None
         self.encoder_ = None
         vars(self).pop("feature_names_in_", None)
         return pu
 
     def _speak_as(self, other: PUInput) -> None:
         """Take over the classes and the names of features of another estimator, fitted to the same samples."""
-        self.classes_ = other.classes_
+        self.classes_, self.unlabeled_label_ = other.classes_, other.unlabeled_label_
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
         self.encoder_ = other.encoder_
@@ -264,8 +285,11 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
             1/2 by chance; at most ``1 - prior/2``.
         """
         decision = self.decision_function(X)
-        is_positive = positives_among(column_or_1d(y), self.classes_)
+        is_positive, counts = self._labels_among(column_or_1d(y))
         check_consistent_length(decision, is_positive)
+        if not counts.all():
+            decision, is_positive = decision[counts], is_positive[counts]
+            sample_weight = None if sample_weight is None else np.asarray(sample_weight)[counts]
         for present, name in ((is_positive, "labelled positives"), (~is_positive, "unlabeled rows")):
             if not present.any():
                 raise ValueError(
@@ -273,6 +297,20 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
                     "both, as unlabeled.metrics.PUStratifiedKFold makes them, and no more folds than positives."
                 )
         return proxy_roc_auc(is_positive, decision, scenario=self.scenario, sample_weight=sample_weight)
+
+    def _labels_among(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which entries are positive, and which rows are of either sample: negatives that are known to be are of none.
+
+        In the single-sample scenario these are members of the population all the same.
+        """
+        if self.unlabeled_label_ is None:
+            return positives_among(y, self.classes_), np.ones(len(y), dtype=bool)
+        negative, positive = self.classes_.tolist()
+        is_negative = has_value(y, negative)
+        rest = np.array([self.unlabeled_label_, positive], dtype=y.dtype if y.dtype.kind in "OU" else None)
+        is_positive = np.zeros(len(y), dtype=bool)
+        is_positive[~is_negative] = positives_among(y[~is_negative], rest)
+        return is_positive, ~is_negative | (self.scenario == "single-sample")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.labels import find_classes, positives_among
+from unlabeled.labels import find_classes, without_negatives
 from unlabeled.metrics import PUStratifiedKFold
 from unlabeled.metrics.averages import Averages
 from unlabeled.metrics.estimate import Estimate, proportion
@@ -75,6 +75,8 @@ class Evidence:
         The share of positives in the population.
     n_population : float
         How many rows of the population the table has.
+    labelled_share : float
+        Share of them that is labelled.
     spent : float
         How many positives went into the choice of a threshold: 1 where the same scores placed it.
     """
@@ -83,6 +85,7 @@ class Evidence:
     threshold: float
     prior: PriorEstimate
     n_population: float
+    labelled_share: float
     spent: float
 
     @property
@@ -201,8 +204,11 @@ def find_evidence(
     if y is None:
         return _own_evidence(model, classifier, prior)
     pos_label = _positive_label(classifier, y) if pos_label is None else pos_label
+    y, is_negative = without_negatives(y, getattr(classifier, "negative", None), pos_label)
     _, is_positive = find_classes(y, pos_label)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if is_negative is not None and classifier.scenario == "case-control":  # known negatives come on top
+        weights = np.where(is_negative, 0.0, 1.0 if weights is None else weights)
     averages = Averages.of(is_positive, classifier.scenario, weights)
     if has_honest_scores(classifier):
         _check_rows(classifier, is_positive)
@@ -216,7 +222,10 @@ def find_evidence(
         scores = replace(scores, labelled_share=averages.labelled_share)
     counts = np.ones(len(is_positive)) if weights is None else weights
     n_population = float(counts[averages.population > 0].sum())
-    return Evidence(scores, threshold, _known_prior(classifier, prior, averages), n_population, spent)
+    # Where negatives are known, positives may have a share in what is known of the population and be none of it.
+    labelled_share = min(scores.labelled_share, averages.labelled_share)
+    known = _known_prior(classifier, prior, averages)
+    return Evidence(scores, threshold, known, n_population, labelled_share, spent)
 
 
 def has_honest_scores(classifier: Any) -> bool:
@@ -229,7 +238,9 @@ def _own_evidence(model: Any, classifier: Any, prior: float | PriorEstimate | No
         return None
     scores: HonestScores = classifier.honest_scores_
     known = _prior_of(classifier, prior)
-    return Evidence(scores, float(classifier.threshold_), known, _n_population(model, classifier), 1.0)
+    n_population = _n_population(model, classifier)
+    labelled_share = scores.labelled_share if classifier.scenario == "single-sample" else 0.0
+    return Evidence(scores, float(classifier.threshold_), known, n_population, labelled_share, 1.0)
 
 
 def _n_population(model: Any, classifier: Any) -> float:
@@ -237,8 +248,8 @@ def _n_population(model: Any, classifier: Any) -> float:
     scores: HonestScores = classifier.honest_scores_
     facts = getattr(model, "facts", None) or {}
     if "n_rows" in facts:
-        n_labelled = facts["label"]["n_positive"] if classifier.scenario == "case-control" else 0
-        return float(facts["n_rows"] - n_labelled)
+        label = facts["label"] if classifier.scenario == "case-control" else {}
+        return float(facts["n_rows"] - label.get("n_positive", 0) - label.get("n_negative", 0))
     for part in (classifier, *getattr(classifier, "parts_", {}).values()):
         if hasattr(part, "sample_"):
             return float(part.sample_.population.total)
@@ -248,7 +259,7 @@ def _n_population(model: Any, classifier: Any) -> float:
 def _positive_label(classifier: Any, y: ArrayLike) -> Any:
     """The value that the classifier knows positives by; None where y is spelled otherwise, as samples are not."""
     try:
-        known = positives_among(y, classifier.classes_)
+        known, _ = classifier._labels_among(np.asarray(y))
     except ValueError:
         return None
     return classifier.classes_[1] if known.any() else None
@@ -285,7 +296,7 @@ def _estimates(evidence: Evidence, threshold: float) -> Estimates:
     recall = proportion(found * scores.n_positive, scores.n_positive, spent=spent)
     flagged = proportion(flagged_mass.sum() * scores.n_population, scores.n_population)
     precision = _precision(float(flagged_mass @ evidence.probabilities), prior, recall, flagged)
-    n_known = scores.labelled_share * n_population
+    n_known = evidence.labelled_share * n_population
     return Estimates(
         recall,
         precision,

@@ -75,6 +75,42 @@ def completed(y: ArrayLike, pos_label: Any = None) -> ArrayLike:
     return filled.astype(str) if values.dtype.kind == "U" else _natural(filled)
 
 
+def without_negatives(y: ArrayLike, negative: Any, pos_label: Any = None) -> tuple[ArrayLike, np.ndarray | None]:
+    """``y`` with the value for unlabeled rows in place of the one for known negatives, and where these were.
+
+    None in the second place, and y as it came, where no value is named for negatives or no row has it.
+    """
+    if negative is None:
+        return y, None
+    if pos_label is not None and negative == pos_label:
+        raise ValueError(
+            f"negative={negative!r} and pos_label={pos_label!r} are the same value: no row is known to be both."
+        )
+    values = np.asarray(y)
+    is_negative = has_value(values, negative)
+    if values.ndim != 1 or not is_negative.any():
+        return y, None
+    rest = np.asarray(completed(values[~is_negative], pos_label))
+    if len(rest) and pos_label is None and len(_distinct(rest)[0]) == 1:
+        only = _spelled(_distinct(rest)[0])[0]
+        raise ValueError(
+            f"Beside {negative!r} for known negatives y holds only {only!r}, and both positives and unlabeled rows are "
+            "needed. With positives and negatives alone use a classifier of scikit-learn."
+        )
+    classes, _ = find_classes(rest, pos_label)
+    filled = np.full(len(values), classes[0], dtype=rest.dtype)
+    filled[~is_negative] = rest
+    return filled, is_negative
+
+
+def has_value(values: np.ndarray, value: Any) -> np.ndarray:
+    """Which entries equal a value; missing ones do not."""
+    if values.dtype.kind in "biuf":
+        return values == value if isinstance(value, Real | np.bool_) else np.zeros(values.shape, dtype=bool)
+    same = [not _is_missing(entry) and entry == value for entry in values.flat]
+    return np.array(same, dtype=bool).reshape(values.shape)
+
+
 def positives_among(y: ArrayLike, classes: np.ndarray) -> np.ndarray:
     """Which entries are the second of two known classes; the others must be the first, or missing."""
     values = np.asarray(y)
@@ -162,7 +198,8 @@ def _refuse_more_than_two(classes: np.ndarray, y: ArrayLike) -> None:
     raise ValueError(
         f"Only binary classification is supported. The type of the target is multiclass: y has {len(values)} values, "
         f"{values[:5]}. Use two, one for labelled positives and one for all other rows, for example "
-        f"np.where(y == {values[-1]!r}, 1, 0)."
+        f"np.where(y == {values[-1]!r}, 1, 0). If one of them marks rows that are known to be negative, name it by "
+        "negative=..., which PUClassifier and its parts have."
     )
 
 

@@ -150,11 +150,16 @@ class Sample:
 
 @dataclass(frozen=True)
 class PUSample:
-    """Labelled positives, unlabeled rows, and which of them are the population."""
+    """Labelled positives, unlabeled rows, and which of them are the population; and rows known to be negative, if any.
+
+    In the single-sample scenario known negatives are members of the population; `without_negatives` tells the samples
+    that are left when nobody knows that they are negative.
+    """
 
     positive: Sample
     unlabeled: Sample
     scenario: str = "case-control"
+    negative: Sample | None = None
 
     def __post_init__(self) -> None:
         if self.scenario not in SCENARIOS:
@@ -181,16 +186,34 @@ class PUSample:
 
     def take(self, positive: np.ndarray, unlabeled: np.ndarray) -> PUSample:
         """The sample of some positive and some unlabeled rows."""
-        return PUSample(self.positive.take(positive), self.unlabeled.take(unlabeled), self.scenario)
+        return replace(self, positive=self.positive.take(positive), unlabeled=self.unlabeled.take(unlabeled))
 
     def mapped(self, function: Callable[[FloatArray], FloatArray]) -> PUSample:
         """The same observations, described by what a function makes of their features."""
-        return PUSample(self.positive.mapped(function), self.unlabeled.mapped(function), self.scenario)
+        negative = None if self.negative is None else self.negative.mapped(function)
+        return PUSample(self.positive.mapped(function), self.unlabeled.mapped(function), self.scenario, negative)
+
+    def without_negatives(self) -> PUSample:
+        """Two samples: known negatives are unlabeled rows of a single sample, and in case-control they are left out."""
+        if self.negative is None:
+            return self
+        if not self.positives_in_population:
+            return replace(self, negative=None)
+        both = self.negative.after(self.unlabeled)
+        in_order = both.take(np.argsort(both.row_numbers, kind="stable"))
+        return replace(self, unlabeled=in_order, negative=None)
+
+    def against_negatives(self) -> PUSample:
+        """Positives and known negatives as a single sample, all of whose positives are labelled."""
+        if self.negative is None:
+            raise ValueError("There are no known negatives.")
+        return PUSample(self.positive, self.negative, "single-sample")
 
     @property
     def n_missing(self) -> np.ndarray:
-        """How many values of each feature are missing, in both samples."""
-        return self.positive.reduced(count_missing, np.add) + self.unlabeled.reduced(count_missing, np.add)
+        """How many values of each feature are missing, in all samples."""
+        samples = [sample for sample in (self.positive, self.unlabeled, self.negative) if sample is not None]
+        return np.sum([sample.reduced(count_missing, np.add) for sample in samples], axis=0)
 
     def case_control(self) -> PUSample:
         """The same samples, the unlabeled rows alone taken as the population."""
@@ -227,15 +250,20 @@ def as_log_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray |
 
 
 def split_samples(
-    X: FloatArray, is_positive: np.ndarray, log_weights: FloatArray | None = None, scenario: str = "case-control"
+    X: FloatArray,
+    is_positive: np.ndarray,
+    log_weights: FloatArray | None = None,
+    scenario: str = "case-control",
+    is_negative: np.ndarray | None = None,
 ) -> PUSample:
-    """Separate positives and unlabeled rows; rows of weight zero are left out."""
+    """Separate positives, unlabeled rows and known negatives, if any; rows of weight zero are left out."""
     whole = Sample(X, log_weights)
     counts = np.ones(len(whole), dtype=bool) if log_weights is None else np.isfinite(log_weights)
-    pu = PUSample(
-        whole.take(np.flatnonzero(is_positive & counts)), whole.take(np.flatnonzero(~is_positive & counts)), scenario
-    )
-    return _with_two_of_each(pu)
+    is_unlabeled, negative = ~is_positive, None
+    if is_negative is not None and (is_negative & counts).any():
+        is_unlabeled, negative = is_unlabeled & ~is_negative, whole.take(np.flatnonzero(is_negative & counts))
+    positive, unlabeled = (whole.take(np.flatnonzero(rows & counts)) for rows in (is_positive, is_unlabeled))
+    return _with_two_of_each(PUSample(positive, unlabeled, scenario, negative))
 
 
 def warn_if_constant(rows: FloatArray) -> None:
@@ -256,14 +284,22 @@ def checked_samples(pu: PUSample) -> PUSample:
     """
     positive = _checked_sample(pu.positive, "positive", 0)
     unlabeled = _checked_sample(pu.unlabeled, "unlabeled", int(positive.row_numbers.max(initial=-1)) + 1)
-    if issparse(positive.rows) != issparse(unlabeled.rows):
-        raise ValueError("One of positives and unlabeled rows is sparse and the other is dense; they must agree.")
-    if positive.rows.shape[1] != unlabeled.rows.shape[1]:
+    negative = None
+    if pu.negative is not None:
+        last = max(int(sample.row_numbers.max(initial=-1)) for sample in (positive, unlabeled))
+        negative = _checked_sample(pu.negative, "negative", last + 1)
+        _check_alike(positive, negative, "known negatives")
+    _check_alike(positive, unlabeled, "unlabeled rows")
+    return _with_two_of_each(PUSample(positive, unlabeled, pu.scenario, negative))
+
+
+def _check_alike(positive: Sample, other: Sample, name: str) -> None:
+    if issparse(positive.rows) != issparse(other.rows):
+        raise ValueError(f"One of positives and {name} is sparse and the other is dense; they must agree.")
+    if positive.rows.shape[1] != other.rows.shape[1]:
         raise ValueError(
-            f"Positives have {positive.rows.shape[1]} features and unlabeled rows {unlabeled.rows.shape[1]}; they must "
-            "agree."
+            f"Positives have {positive.rows.shape[1]} features and {name} {other.rows.shape[1]}; they must agree."
         )
-    return _with_two_of_each(PUSample(positive, unlabeled, pu.scenario))
 
 
 def _checked_sample(sample: Sample, name: str, first_number: int) -> Sample:
@@ -282,7 +318,13 @@ def _checked_sample(sample: Sample, name: str, first_number: int) -> Sample:
 
 def _with_two_of_each(pu: PUSample) -> PUSample:
     """The samples, unless they are too small to learn from."""
-    for sample, name in ((pu.positive, "labelled positive"), (pu.unlabeled, "unlabeled row")):
+    for sample, name in (
+        (pu.positive, "labelled positive"),
+        (pu.unlabeled, "unlabeled row"),
+        (pu.negative, "known negative"),
+    ):
+        if sample is None:
+            continue
         if len(sample) == 0:
             raise ValueError(f"Only one class has weights above zero: no {name} is left, and two are needed.")
         if (sample.total - np.minimum(1, sample.weights)).min() <= 1e-12 * sample.total:

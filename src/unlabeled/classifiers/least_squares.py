@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import ScoreDecisions
+from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines.choosing import choose_for_matrices
@@ -83,6 +84,11 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         Print what `fit` is doing, and how long it took.
     pos_label : optional
         The value of y that marks labelled positives, where that is not plain from the values.
+    negative : optional
+        The value of y that marks rows known to be negative, see Notes of `PUClassifier`; None: there are none.
+    negatives_are : {"auto", "random", "selected"} or float in [0, 1], default="auto"
+        How far the known negatives are a random choice of all negatives, and so have a say in the prior. "auto":
+        random, unless a check contradicts it.
 
     Attributes
     ----------
@@ -104,6 +110,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
     calibration_ : Calibration
         P(y = 1 | score).
+    known_negatives_ : KnownNegatives or None
+        How known negatives enter the score, and whether they look like a random choice; None without any.
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by fits without them, and which rows these are.
     engine_, engine_reason_ : str
@@ -160,6 +168,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
         pos_label: Any = None,
+        negative: Any = None,
+        negatives_are: str | float = "auto",
     ) -> None:
         self.prior = prior
         self.kernel = kernel
@@ -174,6 +184,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.pos_label = pos_label
+        self.negative = negative
+        self.negatives_are = negatives_are
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
@@ -219,6 +231,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         ):
             raise ValueError(f"max_landmarks must be a whole number above 0; got {self.max_landmarks!r}.")
         check_threshold(self.threshold)
+        check_choice(self.negatives_are)
         check_max_evaluations(self.max_evaluations)
         check_prior(self.prior, pu)
 

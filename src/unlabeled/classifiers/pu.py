@@ -17,6 +17,7 @@ from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.classifiers.weighing import Comparison, combined
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.deciding.decision import ScoreDecisions
+from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
@@ -68,6 +69,11 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
+    negative : optional
+        The value of y that marks rows known to be negative, see Notes of `PUClassifier`; None: there are none.
+    negatives_are : {"auto", "random", "selected"} or float in [0, 1], default="auto"
+        How far the known negatives are a random choice of all negatives, and so have a say in the prior. "auto":
+        random, unless a check contradicts it.
 
     Attributes
     ----------
@@ -86,6 +92,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     prior_, threshold_ : float
     prior_estimator_ : prior estimator or None
         The fitted estimator, where one was asked for: its ``interval()`` says how sure the prior is.
+    known_negatives_ : KnownNegatives or None
+        How known negatives enter the score, and whether they look like a random choice; None without any.
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by parts that had not seen them, and which rows these are.
     n_features_in_ : int
@@ -103,6 +111,12 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     ``estimator`` of yours is given them too.
 
     A prior that is estimated from scores is estimated from those of the mixture, which tell more than those of a part.
+
+    Rows that are known to be negative (``negative``) are learned from by a second fit of the same classifier, to
+    positives and negatives; `unlabeled.deciding.known_negatives` says how both make one score. Some tens of them are
+    worth it. Negatives that were picked rather than drawn are of use too, if that is said (``negatives_are``). In the
+    single-sample scenario they are rows of the population, in the case-control scenario they came on top of it.
+    `predict` then answers with their value, and `classes_` has it first.
 
     Examples
     --------
@@ -135,6 +149,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         pos_label: Any = None,
+        negative: Any = None,
+        negatives_are: str | float = "auto",
         verbose: bool = False,
     ) -> None:
         self.prior = prior
@@ -148,6 +164,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.pos_label = pos_label
+        self.negative = negative
+        self.negatives_are = negatives_are
         self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 (the name is scikit-learn's)
@@ -189,6 +207,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         check_threshold(self.threshold)
+        check_choice(self.negatives_are)
         check_prior(self.prior, pu)
         described = self._described_parts()
         if prior is None and not reads_scores(self.prior):  # estimated from the rows, the same for all parts
@@ -219,6 +238,16 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         """The same of scores that are made as the honest scores of the training rows were."""
         parts = self.parts_.items()
         return np.asarray(sum(self.weights_[name] * part.score_rows_like_honest(rows) for name, part in parts))
+
+    def _checks_negatives_by(self, both: PUSample) -> Any:
+        """Distances tell it as well, and sooner."""
+        how: dict[str, Any] = {
+            "scenario": both.scenario,
+            "engine": self.engine,
+            "n_jobs": self.n_jobs,
+            "random_state": self._seed(),
+        }
+        return WMMDClassifier(both.labelled_share, smoothing=0, **how).fit_sample(both)
 
     def _described_parts(self) -> dict[str, Part]:
         """The scores to weigh, by name: the usual ones, and those that were given."""
@@ -252,6 +281,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
             "random_state": self._seed(),  # the same rows are scored by all
             "n_jobs": self.n_jobs,
             "pos_label": self.pos_label,
+            "negative": None,  # both fits, to the population and to known negatives, are of all parts
         }
         fitted = {}
         for name, part in described.items():

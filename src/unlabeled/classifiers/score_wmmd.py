@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from unlabeled.arrays import FloatArray, on_host
 from unlabeled.deciding.decision import ScoreDecisions
+from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
@@ -61,6 +62,11 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
         Print what `fit` is doing, and how long it took.
+    negative : optional
+        The value of y that marks rows known to be negative, see Notes of `PUClassifier`; None: there are none.
+    negatives_are : {"auto", "random", "selected"} or float in [0, 1], default="auto"
+        How far the known negatives are a random choice of all negatives, and so have a say in the prior. "auto":
+        random, unless a check contradicts it.
 
     Attributes
     ----------
@@ -82,6 +88,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         What `score_samples` is compared with.
     calibration_ : Calibration
         P(y = 1 | score).
+    known_negatives_ : KnownNegatives or None
+        How known negatives enter the score, and whether they look like a random choice; None without any.
     honest_scores_ : HonestScores
         Out-of-fold log ratios of positives and unlabeled rows, whole-number weights made copies.
     engine_ : str
@@ -133,6 +141,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         random_state: int | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         pos_label: Any = None,
+        negative: Any = None,
+        negatives_are: str | float = "auto",
         verbose: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -144,6 +154,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.pos_label = pos_label
+        self.negative = negative
+        self.negatives_are = negatives_are
         self.verbose = verbose
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
@@ -206,6 +218,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _check_parameters(self, pu: PUSample) -> None:
         check_threshold(self.threshold)
+        check_choice(self.negatives_are)
         if self.estimator is not None:
             check_can_score(self.estimator)
         check_prior(self.prior, pu)

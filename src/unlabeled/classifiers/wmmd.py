@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.decision import CALIBRATIONS, ScoreDecisions
+from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel
@@ -127,6 +128,11 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         Print what `fit` is doing, and how long it took.
     exact : bool, default=False
         Take all kernel sums in float64. Otherwise large ones may be off by a millionth.
+    negative : optional
+        The value of y that marks rows known to be negative, see Notes of `PUClassifier`; None: there are none.
+    negatives_are : {"auto", "random", "selected"} or float in [0, 1], default="auto"
+        How far the known negatives are a random choice of all negatives, and so have a say in the prior. "auto":
+        random, unless a check contradicts it.
 
     Attributes
     ----------
@@ -155,6 +161,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         What `score_samples` is compared with.
     calibration_ : Calibration or None
         P(y = 1 | score); None where it is ``prior * ratio``.
+    known_negatives_ : KnownNegatives or None
+        How known negatives enter the score, and whether they look like a random choice; None without any.
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows without themselves, at the chosen gamma, and which rows these are.
     engine_ : str
@@ -237,6 +245,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         pos_label: Any = None,
+        negative: Any = None,
+        negatives_are: str | float = "auto",
         verbose: bool = False,
         exact: bool = False,
     ) -> None:
@@ -258,6 +268,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.pos_label = pos_label
+        self.negative = negative
+        self.negatives_are = negatives_are
         self.verbose = verbose
         self.exact = exact
 
@@ -301,6 +313,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             "max_evaluations": 20_000,
         }
         return cls(prior, kernel=kernel, random_state=random_state, **(settings | options))
+
+    def _learn(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        if pu.negative is not None and self.selection == "holdout":
+            raise ValueError(
+                "Known negatives need scores of all rows by both fits, and selection='holdout' scores a fifth of them, "
+                "another one each time; use selection='loo'."
+            )
+        return super()._learn(pu, prior)
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
@@ -401,6 +421,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         0, while `decision_function` still tells the sides apart. A smoothed score has no such function.
         """
         rows = self._validated(X)
+        if self.known_negatives_ is not None:
+            raise ValueError("The witness belongs to the ratio of two samples; fit without known negatives.")
         if self.rounds_:
             raise ValueError("The witness belongs to the ratio of the paper; fit with smoothing=0.")
         if self._witness is None:  # its norm takes all pairs of training rows, so it is made when first asked for
@@ -420,6 +442,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             if not (isinstance(value, str) and value in accepted):
                 raise ValueError(f"{name}={value!r} is not known; use one of {list(accepted)}.")
         check_threshold(self.threshold)
+        check_choice(self.negatives_are)
         self._check_smoothing()
         check_max_evaluations(self.max_evaluations)
         check_target(self.compress)
@@ -447,6 +470,14 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
                 "threshold='bayes' and calibration='ratio' speak of the ratio itself, and a smoothed score is a mean "
                 "of several; use smoothing=0 with them."
             )
+
+    @property
+    def _score_is_ratio(self) -> bool:
+        return not self.rounds_
+
+    @property
+    def _leaves_one_out(self) -> bool:
+        return True
 
     # --- choosing units and gamma ---
 

@@ -12,7 +12,7 @@ from unlabeled.bias import ScarTest
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
 from unlabeled.cli.fit_report import FitReport
-from unlabeled.cli.learning_table import LearningTable, read_learning_table
+from unlabeled.cli.learning_table import NEGATIVE, LearningTable, read_learning_table
 from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
 from unlabeled.cli.output import collected_warnings, say_json, shown_progress
 from unlabeled.evaluation import evaluate
@@ -29,6 +29,7 @@ def fit(
     *,
     label: options.Label,
     positive: options.Positive = None,
+    negative: options.Negative = None,
     prior: Annotated[
         str, typer.Option(metavar="X|auto", help="Share of positives in the population, or auto: estimate it.")
     ] = "auto",
@@ -53,6 +54,8 @@ def fit(
         unlabeled fit customers.parquet --label fraud
 
         unlabeled fit genes.csv --label known --positive yes --prior 0.05 --model genes.model
+
+        unlabeled fit claims.csv --label checked --positive fraud --negative cleared
     """
     out = model or _model_path(table)
     check_output(out, force=force, inputs=(table,))
@@ -61,7 +64,13 @@ def fit(
     with collected_warnings() as warned, shown_progress("Reading"):
         warnings.simplefilter("ignore", ScarWarning)  # the test below has the last word on it
         learning = read_learning_table(
-            table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal, encoding=encoding
+            table,
+            label,
+            positive,
+            negative=negative,
+            kinds=parse_kinds(column or ()),
+            decimal=decimal,
+            encoding=encoding,
         )
         classifier, found = fitted(method, prior, learning, scenario)
         with stage("what to expect"):
@@ -90,17 +99,26 @@ def _model_path(table: Path) -> Path:
 
 def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
     """The classifier, and the prior that it was given or found."""
+
+    def unfitted(prior: float | str) -> Any:
+        classifier = METHODS[method](prior, scenario)
+        if not learning.labels.n_negative:
+            return classifier
+        if "negative" not in classifier.get_params():
+            raise TableError(f"--method {method} does not take known negatives (--negative); the other methods do.")
+        return classifier.set_params(negative=NEGATIVE)
+
     if prior == "auto":
-        classifier = METHODS[method]("auto", scenario).fit(learning.features, learning.y)
+        classifier = unfitted("auto").fit(learning.features, learning.y)
         return classifier, PriorEstimate.of(classifier.prior_estimator_, "auto")
     given = _given_prior(prior, learning.labelled_share if scenario == "single-sample" else 0.0)
-    return METHODS[method](given.value, scenario).fit(learning.features, learning.y), given
+    return unfitted(given.value).fit(learning.features, learning.y), given
 
 
 def tested_labels(learning: LearningTable, scenario: str, prior: float | None) -> ScarTest:
     """Whether labels look as if they were given at random, if this is the prior; an estimated one would always fit."""
     test = ScarTest(prior, scenario=scenario, feature_names=list(learning.encoder.get_feature_names_out()))
-    return test.fit(learning.features, learning.y)
+    return test.fit(*learning.two_samples(scenario))
 
 
 def _given_prior(text: str, labelled_share: float) -> PriorEstimate:

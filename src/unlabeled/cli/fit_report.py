@@ -70,6 +70,7 @@ class FitReport:
             "notes": self.learning.source.notes,
             "n_rows": len(self.learning.frame),
             "label": {"positive": self.learning.labels.positive, "n_positive": self.learning.labels.n_positive},
+            "negatives": self._negative_facts(),
             "columns": [
                 {"name": c.name, "kind": c.kind, "note": c.note, "said": c.said} for c in self.learning.columns.all
             ],
@@ -92,10 +93,12 @@ class FitReport:
     def tell(self) -> None:
         """In lines, when the model is written."""
         labels, prior = self.learning.labels, self.prior
-        n_unlabeled = len(self.learning.frame) - labels.n_positive
+        n_unlabeled = len(self.learning.frame) - labels.n_positive - labels.n_negative
         say("Read", self.learning.describe(), *self.learning.source.notes)
         counts = f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows"
         say("Labels", counts, *([] if self.labels.rejects_ else [self.labels.verdict_]))
+        if labels.n_negative:
+            say("Negatives", *self._negative_lines())
         say("Scenario", _SCENARIOS[self.scenario])
         say("Columns", *_column_lines(self.learning.columns))
         say("Prior", _prior_line(prior, few=labels.n_positive < ENOUGH_POSITIVES), *self._count_lines())
@@ -125,7 +128,25 @@ class FitReport:
     def _n_population(self) -> int:
         """How many rows of the table are the population."""
         n_rows = len(self.learning.frame)
-        return n_rows if self.scenario == "single-sample" else n_rows - self.learning.labels.n_positive
+        labels = self.learning.labels
+        return n_rows if self.scenario == "single-sample" else n_rows - labels.n_positive - labels.n_negative
+
+    def _negative_facts(self) -> dict[str, Any] | None:
+        """How known negatives enter the score; None where there are none."""
+        known = getattr(self.classifier, "known_negatives_", None)
+        if known is None:
+            return None
+        labels = self.learning.labels
+        told = {"eta": known.eta, "weight": known.weight, "p_value": known.p_value}
+        return {"negative": labels.negative, "n_negative": labels.n_negative, **told}
+
+    def _negative_lines(self) -> list[str]:
+        labels, known = self.learning.labels, self.classifier.known_negatives_
+        lines = [f"{labels.n_negative:,} known negatives ({labels.negative!r})"]
+        lines.append(f"the score goes by them for {1 - known.eta:.0%}, by the population for {known.eta:.0%}")
+        if known.p_value is not None and known.weight:
+            lines.append(f"Nothing speaks against a random choice of all negatives (p = {known.p_value:.2g})")
+        return lines
 
     def _count_lines(self) -> list[str]:
         """How many positives the table holds, where that can be told."""

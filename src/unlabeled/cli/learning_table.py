@@ -13,6 +13,9 @@ from unlabeled.arrays import FloatArray
 from unlabeled.stages import stage
 from unlabeled.tables import Columns, Labels, Table, TableEncoder, TableError, find_columns, find_labels
 
+#: What known negatives are to a classifier.
+NEGATIVE = -1
+
 
 @dataclass(frozen=True)
 class LearningTable:
@@ -31,8 +34,16 @@ class LearningTable:
 
     @property
     def y(self) -> np.ndarray:
-        """1 for labelled positives, 0 for unlabeled rows."""
-        return self.labels.is_positive.astype(int)
+        """1 for labelled positives, 0 for unlabeled rows, `NEGATIVE` for rows that are known to be negative."""
+        y = self.labels.is_positive.astype(int)
+        if self.labels.is_negative is not None:
+            y[self.labels.is_negative] = NEGATIVE
+        return y
+
+    def two_samples(self, scenario: str) -> tuple[FloatArray, np.ndarray]:
+        """Features and labels, 1 and 0, of the rows of both samples: known negatives are of a single sample only."""
+        counts = (self.y != NEGATIVE) | (scenario == "single-sample")
+        return self.features[counts], self.labels.is_positive.astype(int)[counts]
 
     @property
     def labelled_share(self) -> float:
@@ -50,6 +61,7 @@ def read_learning_table(
     label: str,
     positive: str | None,
     *,
+    negative: str | None = None,
     kinds: Mapping[str, str],
     decimal: str | None = None,
     encoding: str | None = None,
@@ -59,7 +71,7 @@ def read_learning_table(
     frame = table.read()
     if label in table.header.renamed.values():
         raise TableError(f"{table.name} has two columns called {label!r}. Rename the one that marks no positives.")
-    labels = find_labels(frame, label, positive)
+    labels = find_labels(frame, label, positive, negative)
     with stage("columns"):
         columns = find_columns(frame.drop(label), kinds=kinds, decimal=decimal, first_line=table.first_line)
     if not columns.used:

@@ -23,6 +23,10 @@ Positive = Annotated[
     str | None,
     typer.Option(metavar="VALUE", help="The value that marks them. Default: the larger, true, yes, or the only one."),
 ]
+Negative = Annotated[
+    str | None,
+    typer.Option(metavar="VALUE", help="The value of rows that are known to be negative. Default: there are none."),
+]
 Column = Annotated[
     list[str] | None,
     typer.Option(

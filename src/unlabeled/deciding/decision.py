@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.adapting import Adaptation, adaptation
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
 from unlabeled.deciding.distributions import piece_for_notebooks
+from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, check_of_choice, known_negatives
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
 from unlabeled.samples import PUSample
+from unlabeled.stages import stage
 
 CALIBRATIONS = ("monotone", "ratio")
 #: A prior of 0 flags nothing, by any policy.
@@ -32,13 +35,53 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
     threshold_: float
     calibration_: Calibration | None
     adaptation_: Adaptation | None = None
+    negatives_are: str | float = "auto"
+    known_negatives_: KnownNegatives | None = None
+    prior_estimator_: Any
 
     def fit_sample(self, pu: PUSample, *, prior: ResolvedPrior | None = None) -> Self:
         """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0.
 
         ``prior`` is what the parameter of that name comes to, where that is known already.
         """
-        return self._fit(self._checked(pu), prior)
+        return self._learn(self._checked(pu), prior)
+
+    def _learn(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
+        """Fit to positives and population; and once more to positives and known negatives, where there are any."""
+        self.known_negatives_ = None
+        self._fit(pu.without_negatives(), prior)
+        if pu.negative is not None:
+            with stage("known negatives"):
+                other = self._against_negatives(pu)
+                two = TwoScores.of(self, other, pu)
+                p_value = check_of_choice(self._checks_negatives_by, pu)
+                n_known = pu.positive.total + pu.negative.total if self._leaves_one_out else None
+                self.known_negatives_, scores = known_negatives(self, other, two, p_value, n_known)
+                self._decide(scores)
+        return self
+
+    def _against_negatives(self, pu: PUSample) -> Self:
+        """The same classifier, fitted to positives and known negatives: a population whose prior is known."""
+        return self._fitted_to_known(pu.against_negatives())
+
+    def _checks_negatives_by(self, both: PUSample) -> Any:
+        """A classifier of positives and known negatives, to tell by whether these are a random choice."""
+        return self._fitted_to_known(both)
+
+    def _fitted_to_known(self, both: PUSample) -> Self:
+        threshold = "bayes" if self.threshold == "bayes" else "calibrated"
+        params = {"prior": both.labelled_share, "scenario": both.scenario, "threshold": threshold, "negative": None}
+        return clone(self).set_params(**params).fit_sample(both)
+
+    @property
+    def _score_is_ratio(self) -> bool:
+        """Whether the score is the log of a ratio of densities as it stands, and not a mean of several."""
+        return self.threshold == "bayes"
+
+    @property
+    def _leaves_one_out(self) -> bool:
+        """Whether an honest score is that of a fit without this one row."""
+        return False
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         raise NotImplementedError
@@ -48,10 +91,15 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
         A tensor of torch on a card is answered by a tensor there.
         """
-        return on_device_of(X, self.score_rows(self._validated(X)))
+        rows = self._validated(X)
+        scores = self.score_rows(rows)
+        if self.known_negatives_ is not None:
+            known = self.known_negatives_
+            scores = known.combined(on_host(scores), on_host(known.model.score_rows(rows)))
+        return on_device_of(X, scores)
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
-        """What `score_samples` answers for rows that are validated already."""
+        """What `score_samples` answers for rows that are validated already, if no negatives are known."""
         raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -106,10 +154,15 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
     def scores_like_honest(self, X: ArrayLike) -> FloatArray:
         """Scores of new rows that are made as the honest scores of the training rows were: what `adapt` goes by."""
-        return on_host(self.score_rows_like_honest(self._validated(X)))
+        rows = self._validated(X)
+        scores = on_host(self.score_rows_like_honest(rows))
+        if self.known_negatives_ is None:
+            return scores
+        known = self.known_negatives_
+        return known.combined(scores, on_host(known.model.score_rows_like_honest(rows)))
 
     def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
-        """What `scores_like_honest` answers for rows that are validated already; as a rule, their scores."""
+        """What `scores_like_honest` answers for validated rows if no negatives are known; as a rule, their scores."""
         return self.score_rows(rows)
 
     def adapted_to_scores(self, scores: FloatArray, *, check: bool = True) -> Self:

@@ -84,6 +84,10 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
     def _refuse_what_needs_one_machine(self) -> None:
         """Before any work, what could only fail after it."""
         _ = self.client_
+        if self.negative is not None:
+            raise ValueError(
+                "Known negatives need one machine: leave out negative=, or fit WMMDClassifier to a sample."
+            )
         if isinstance(self.prior, str | PriorEstimator) and not reads_scores(self.prior):
             estimator = as_prior_estimator(self.prior)
             by_wmmd = isinstance(estimator, ScorePrior) and estimator.estimator is None

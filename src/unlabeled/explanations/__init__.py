@@ -138,6 +138,11 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
     if isinstance(model, Pipeline):
         return _of_pipeline(model, table)
+    if getattr(model, "known_negatives_", None) is not None:
+        raise ValueError(
+            "Scores with known negatives are made of two fits and are not explained; fit without negative= to explain "
+            "the score of positives and population."
+        )
     rows = model._validated(on_host(table))
     if rows.shape[0] != 1:
         raise ValueError(f"explain takes one row; got {rows.shape[0]}.")

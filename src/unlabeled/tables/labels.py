@@ -19,24 +19,31 @@ class Labels:
 
     is_positive: np.ndarray
     positive: str
+    is_negative: np.ndarray | None = None
+    negative: str | None = None
 
     @property
     def n_positive(self) -> int:
         """How many rows are labelled."""
         return int(self.is_positive.sum())
 
+    @property
+    def n_negative(self) -> int:
+        """How many rows are known to be negative."""
+        return 0 if self.is_negative is None else int(self.is_negative.sum())
 
-def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None) -> Labels:
+
+def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None, negative: str | None = None) -> Labels:
     """Mark the rows whose label is the positive value; all others, empty ones too, are unlabeled.
 
     Without ``positive`` it is the larger of two numbers, the one of two words that `unlabeled.labels` knows for it,
-    such as yes or true, or the one value of a column that is empty otherwise.
+    such as yes or true, or the one value of a column that is empty otherwise. ``negative`` is the value of rows that
+    are known to be negative.
     """
     check_column(label, frame.columns)
     text = _as_text(frame[label])
-    value = _find_positive(text, label) if positive is None else _match(positive, text, label)
-    labels = Labels((text == value).fill_null(value=False).to_numpy(), value)
-    n_unlabeled = len(frame) - labels.n_positive
+    labels = _find(text, label, positive, negative)
+    value, n_unlabeled = labels.positive, len(frame) - labels.n_positive - labels.n_negative
     if labels.n_positive == 0:
         raise TableError(f"No row has {value!r} in column {label!r}: there are no labelled positives to learn from.")
     if n_unlabeled == 0:
@@ -44,10 +51,29 @@ def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None) ->
             f"Every row has {value!r} in column {label!r}. Unlabeled rows are needed too: add the rows that nobody has "
             "checked, with an empty label."
         )
-    for count, name in ((labels.n_positive, "labelled positive"), (n_unlabeled, "unlabeled row")):
+    for count, name in (
+        (labels.n_positive, "labelled positive"),
+        (n_unlabeled, "unlabeled row"),
+        (labels.n_negative, "known negative"),
+    ):
         if count == 1:
             raise TableError(f"There is only one {name} in column {label!r}; two are the least, and ten a start.")
     return labels
+
+
+def _find(text: pl.Series, label: str, positive: str | None, negative: str | None) -> Labels:
+    known = None if negative is None else _match(negative, text, label)
+    others = text if known is None else text.filter((text != known).fill_null(value=True))
+    value = _find_positive(others, label) if positive is None else _match(positive, text, label)
+    if known is None:
+        return Labels(_equal(text, value), value)
+    if known == value:
+        raise TableError(f"--positive and --negative are both {value!r} in column {label!r}: no row can be both.")
+    return Labels(_equal(text, value), value, _equal(text, known), known)
+
+
+def _equal(text: pl.Series, value: str) -> np.ndarray:
+    return (text == value).fill_null(value=False).to_numpy()
 
 
 def is_labelled(values: pl.Series, positive: str) -> pl.Series:
@@ -92,7 +118,8 @@ def _find_positive(text: pl.Series, label: str) -> str:
     if len(values) == 2 and (place := surely_positive(values)) is not None:
         return values[place]
     raise TableError(
-        f"Column {label!r} has {len(values)} values: {_shown(values)}. Say which marks the positives: --positive VALUE."
+        f"Column {label!r} has {len(values)} values: {_shown(values)}. Say which marks the positives: --positive "
+        "VALUE. If one of them marks rows that are known to be negative: --negative VALUE."
     )
 
 

@@ -1,0 +1,446 @@
+"""Known negatives: two fits of the same classifier, one score.
+
+A PU score needs no negatives: it is an estimate of p(x | y = 1) / p(x), with p(x) seen in the population. Where some
+rows are known to be negative, p(x) can be had in a second way, from both classes:
+
+    p(x) = eta p(x) + (1 - eta) (prior p(x | y = 1) + (1 - prior) p(x | y = 0)),     0 <= eta <= 1.
+
+For the ratio of kernel means this is a third kernel mean, mu_p / (eta mu_u + (1 - eta)(prior mu_p + (1 - prior) mu_n)).
+For any classifier it takes two fits: one to positives and population, one to positives and negatives, who together are
+a population all of whose positives are labelled. With P(y = 1 | x) by each of them, the formula above reads
+
+    1 / P = eta / P_u + (1 - eta) / P_n.
+
+A score that is no ratio of densities, as after smoothing, is made one: log odds that are linear in it, of the slope
+that suits its honest scores. ``eta`` is the mean over a grid, each value counted by how well the scores that it makes
+tell positives from the population, and from the negatives as far as these are a random choice of all negatives.
+
+Every honest score stays honest. A positive is left out by both fits. An unlabeled row is left out by the first and is
+unknown to the second. A negative is left out by the second; by the first too in the single-sample scenario, where it is
+one more row of the population, and in the case-control scenario it is unknown to the first.
+
+Are the negatives a random choice? Then the unlabeled rows are a mixture of positives and negatives, in the scores of
+the second fit as in all else, which `unlabeled.deciding.adapting` tests; the same mixture tells the prior. The test
+goes by two fits to half of the known rows each, which score the other half: leave-one-out scores lean together to what
+the known rows have in common by chance, and some tens of rows have much in common by chance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, logit, ndtri, softmax
+
+from unlabeled.arrays import FloatArray, on_host
+from unlabeled.deciding.adapting import FEWEST_ROWS, LEVEL, Adaptation, adaptation
+from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.isotonic import IsotonicRatio
+from unlabeled.deciding.scores import HonestScores
+from unlabeled.samples import PUSample, order_by_values
+
+#: What people may say of the known negatives, and how far these are then taken for a random choice of all negatives.
+CHOICES = {"random": 1.0, "selected": 0.0}
+#: With this many negatives they have as much say in the prior as positives and population.
+HALF_AT = 20.0
+ETAS: FloatArray = np.linspace(0, 1, 11)
+#: Slopes of log odds, in units of a score's spread.
+SLOPES: FloatArray = np.geomspace(0.25, 16, 19)
+#: Before any data are seen a slope is held to be about 3, up to a factor of e.
+_LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
+#: With fewer positives or negatives nothing is said of how they were chosen.
+FEWEST_TO_CHECK = 10
+#: So many unlabeled rows are enough to check them by.
+MOST_TO_CHECK = 10_000
+_CLOSEST = 1e-9
+#: Below it a log ratio is as good as minus infinity beside 1.
+_FAR = -30.0
+
+
+class NegativesWarning(UserWarning):
+    """Known negatives do not look like a random choice of all negatives."""
+
+
+def check_choice(choice: object) -> None:
+    """Refuse what says nothing of how negatives were chosen."""
+    named = isinstance(choice, str) and choice in ("auto", *CHOICES)
+    number = isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= float(choice) <= 1
+    if not (named or number):
+        raise ValueError(
+            f"negatives_are={choice!r} is not known; use one of {['auto', *CHOICES]}, or a number from 0 to 1: how far "
+            "they are a random choice of all negatives."
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """Log of p(x | y = 1) / p(x | y = 0) as a line in a score."""
+
+    slope: float
+    intercept: float
+
+    @classmethod
+    def fit(cls, scores: HonestScores, prior: float) -> Line:
+        """The likeliest line for honest scores of positives and of a population with this prior.
+
+        For every slope one intercept makes the mean of P(y = 1 | score) over the population the prior.
+        """
+        slopes, prior = SLOPES / scores.spread, float(np.clip(prior, _CLOSEST, 1 - _CLOSEST))
+        center = float(scores.population @ scores.population_mass)
+        intercepts = _intercepts(slopes, scores.population - center, scores.population_mass, prior)
+        lines = intercepts[:, None] + np.outer(slopes, scores.positive - center)
+        best = int(np.argmax(log_expit(lines) @ scores.positive_weights + _LOG_PRIOR_OF_SLOPES))
+        return cls(float(slopes[best]), float(intercepts[best] - slopes[best] * center - logit(prior)))
+
+    def log_inverse(self, scores: FloatArray, prior: float) -> FloatArray:
+        """Log of 1 / P(y = 1 | score)."""
+        return np.logaddexp(0.0, -(logit(prior) + self.intercept + self.slope * scores))
+
+
+@dataclass(frozen=True)
+class PlainRatio:
+    """A score that is itself the log of p(x | y = 1) over a mixture in which positives have this share."""
+
+    share: float | FloatArray
+
+    def without(self, units: FloatArray, total: float, *, is_positive: bool) -> PlainRatio:
+        """The same of scores that leave out each one's own row, so many units of the total."""
+        return PlainRatio((self.share * total - units * is_positive) / (total - units))
+
+    def log_inverse(self, scores: FloatArray, prior: float) -> FloatArray:
+        """Log of 1 / P(y = 1 | score), of which noise can make less than 0."""
+        factor, rest = (1 - prior) / (1 - self.share), (prior - self.share) / (1 - self.share)
+        near = np.log(np.maximum(rest + factor * np.exp(-np.maximum(scores, _FAR)), _CLOSEST))
+        return np.where(scores < _FAR, np.log(factor) - scores, near) - np.log(prior)
+
+
+@dataclass(frozen=True)
+class KnownNegatives:
+    """How known negatives enter a fitted classifier's score.
+
+    Attributes
+    ----------
+    model : classifier
+        The same classifier, fitted to the positives and the known negatives.
+    eta : float
+        The share of the population's own mean in the score; 1 without negatives.
+    weight : float
+        How far the negatives were taken for a random choice of all negatives: from 0, not at all, to 1.
+    p_value : float or None
+        How probable unlabeled rows like these are, if both labelled positives and known negatives are a random choice
+        of their class; None where the unlabeled rows are too few to tell.
+    n_negatives : float
+        How many there are.
+    scores : array of shape (n_negatives,)
+        Their honest scores.
+    prior : float
+        The prior that the score was made with.
+    """
+
+    model: Any
+    eta: float
+    weight: float
+    p_value: float | None
+    n_negatives: float
+    scores: FloatArray
+    prior: float
+    of_population: Line | PlainRatio
+    of_negatives: Line | PlainRatio
+
+    def combined(self, by_population: FloatArray, by_negatives: FloatArray) -> FloatArray:
+        """Log ratios from the scores of both fits."""
+        return mixed(
+            self.eta,
+            self.of_population.log_inverse(by_population, self.prior),
+            self.of_negatives.log_inverse(by_negatives, self.prior),
+            self.prior,
+        )
+
+
+def mixed(eta: float, log_inverse: FloatArray, other_log_inverse: FloatArray, prior: float) -> FloatArray:
+    """Log of P / prior, where 1 / P is the weighted mean of two such inverses."""
+    with np.errstate(divide="ignore"):
+        shares = np.log(eta), np.log1p(-eta)
+    return np.asarray(-np.logaddexp(shares[0] + log_inverse, shares[1] + other_log_inverse) - np.log(prior))
+
+
+Maps = tuple[Line | PlainRatio, Line | PlainRatio]
+#: Of positives, unlabeled rows and negatives.
+Samples = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class TwoScores:
+    """Honest scores of positives, unlabeled rows and negatives by both fits, each (2, n): population's, negatives'."""
+
+    positive: FloatArray
+    unlabeled: FloatArray
+    negative: FloatArray
+    positive_weights: FloatArray
+    unlabeled_weights: FloatArray
+    negative_weights: FloatArray
+    positive_rows: np.ndarray
+    unlabeled_rows: np.ndarray
+    negative_rows: np.ndarray
+    negatives_in_population: bool
+    labelled_share: float
+
+    @classmethod
+    def of(cls, model: Any, other: Any, pu: PUSample) -> TwoScores:
+        """From a classifier fitted to positives and population, and one fitted to positives and negatives.
+
+        Where not all rows have honest scores, those that have both.
+        """
+        own, theirs = model.honest_scores_, other.honest_scores_
+        single, negative = pu.positives_in_population, pu.negative
+        if negative is None:
+            raise ValueError("There are no known negatives.")
+        of_positives = _places(theirs.positive_rows, own.positive_rows)
+        kept = of_positives >= 0
+        others = ~np.isin(own.unlabeled_rows, negative.row_numbers)
+        unlabeled_rows = own.unlabeled_rows[others]
+        unlabeled = pu.unlabeled.rows[pu.unlabeled.places_of(unlabeled_rows)]
+        if single:
+            of_negatives = _places(own.unlabeled_rows, theirs.unlabeled_rows)
+            scored = of_negatives >= 0
+            by_population = own.unlabeled[of_negatives[scored]]
+        else:
+            scored = np.ones(len(theirs.unlabeled), dtype=bool)
+            rows = negative.rows[negative.places_of(theirs.unlabeled_rows)]
+            by_population = on_host(model.score_rows_like_honest(rows))
+        return cls(
+            np.array([own.positive[kept], theirs.positive[of_positives[kept]]]),
+            np.array([own.unlabeled[others], on_host(other.score_rows_like_honest(unlabeled))]),
+            np.array([by_population, theirs.unlabeled[scored]]),
+            own.positive_weights[kept],
+            own.unlabeled_weights[others],
+            theirs.unlabeled_weights[scored],
+            own.positive_rows[kept],
+            unlabeled_rows,
+            theirs.unlabeled_rows[scored],
+            single,
+            own.labelled_share,
+        )
+
+    def against_negatives(self, fit: int = 1) -> HonestScores:
+        """Positives and negatives, half of either."""
+        weights = self.positive_weights, self.negative_weights
+        return HonestScores(self.positive[fit], self.negative[fit], *weights, 0.5)
+
+    def against_population(
+        self, scores: tuple[FloatArray, FloatArray, FloatArray], prior: float, weight: float
+    ) -> HonestScores:
+        """One score of positives and the population, of which negatives are members in the single-sample scenario.
+
+        In the case-control scenario they are a second sample of it where they are a random choice, together with as
+        many of the positives as the prior says; ``weight`` says how far they count.
+        """
+        positive, unlabeled, negative = scores
+        weight = 1.0 if self.negatives_in_population else weight
+        share = self.labelled_share
+        n_known, n_unlabeled = weight * self.negative_weights.sum(), self.unlabeled_weights.sum()
+        if not self.negatives_in_population:
+            n_positives = n_known * prior / max(1 - prior, _CLOSEST)
+            share = float(n_positives / (n_positives + n_known + n_unlabeled))
+        if not weight:
+            negative, weights, rows = unlabeled[:0], unlabeled[:0], self.unlabeled_rows[:0]
+        else:
+            weights, rows = weight * self.negative_weights, self.negative_rows
+        return HonestScores(
+            positive,
+            np.concatenate([unlabeled, negative]),
+            self.positive_weights,
+            np.concatenate([self.unlabeled_weights, weights]),
+            share,
+            self.positive_rows,
+            np.concatenate([self.unlabeled_rows, rows]),
+        )
+
+    def of_fit(self, fit: int, prior: float, weight: float = 0.0) -> HonestScores:
+        """The score of one of the fits, of positives and population."""
+        return self.against_population((self.positive[fit], self.unlabeled[fit], self.negative[fit]), prior, weight)
+
+    def log_inverses(self, maps: Maps, prior: float, n_known: float | None) -> Samples:
+        """Logs of 1 / P(y = 1 | score) of positives, unlabeled rows and negatives by both fits, each (2, n).
+
+        ``n_known`` is how many rows the fit to positives and negatives had, where its scores leave out each row.
+        """
+        of_known = [maps[1], maps[1], maps[1]]
+        if n_known is not None and isinstance(maps[1], PlainRatio):
+            of_known[0] = maps[1].without(np.minimum(1, self.positive_weights), n_known, is_positive=True)
+            of_known[2] = maps[1].without(np.minimum(1, self.negative_weights), n_known, is_positive=False)
+        positive, unlabeled, negative = (
+            np.array([maps[0].log_inverse(scores[0], prior), known.log_inverse(scores[1], prior)])
+            for scores, known in zip((self.positive, self.unlabeled, self.negative), of_known, strict=True)
+        )
+        return positive, unlabeled, negative
+
+    def mixture(self) -> Adaptation | None:
+        """The unlabeled rows as a mixture of positives and negatives; None where they are too few to tell."""
+        if len(self.unlabeled[1]) < FEWEST_ROWS:
+            return None
+        known = self.against_negatives()
+        return adaptation(known, calibrate(known, 0.5), 0.5, self.unlabeled[1])
+
+    def population_prior(self, among_unlabeled: float) -> float:
+        """The prior, if positives have this share among the unlabeled rows."""
+        if not self.negatives_in_population:
+            return among_unlabeled
+        n_positive, n_unlabeled = self.positive_weights.sum(), self.unlabeled_weights.sum()
+        total = n_positive + n_unlabeled + self.negative_weights.sum()
+        return float((n_positive + among_unlabeled * n_unlabeled) / total)
+
+
+def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray], prior: float, weight: float) -> float:
+    """The mean of all shares, each counted by the likelihood of its honest scores.
+
+    ``inverses`` are logs of 1 / P of positives, unlabeled rows and negatives by both fits, each (2, n).
+    """
+    likelihoods = []
+    few = min(two.positive_weights.sum(), two.negative_weights.sum())
+    for eta in ETAS:
+        positive, unlabeled, negative = (mixed(float(eta), of[0], of[1], prior) for of in inverses)
+        population = two.against_population((positive, unlabeled, negative), prior, 0.0).against_unlabeled()
+        found = 2 * population.n_positive * IsotonicRatio.fit(population).log_likelihood()
+        if weight:
+            known = HonestScores(positive, negative, two.positive_weights, two.negative_weights)
+            found += 2 * weight * few * IsotonicRatio.fit(known).log_likelihood()
+        likelihoods.append(found)
+    return float(softmax(likelihoods) @ ETAS)
+
+
+def halves(known: PUSample) -> list[tuple[PUSample, PUSample]]:
+    """Positives and negatives, half of either to fit to and the other half to score; and the other way round."""
+    rng, parts = np.random.RandomState(0), []
+    for sample in (known.positive, known.unlabeled):
+        order = order_by_values(sample.rows)[rng.permutation(len(sample))]  # whatever order the rows came in
+        parts.append(np.array_split(order, 2))
+    first, second = (known.take(*places) for places in zip(*parts, strict=True))
+    return [(first, second), (second, first)]
+
+
+def check_of_choice(fitted_to: Callable[[PUSample], Any], pu: PUSample) -> float | None:
+    """How probable unlabeled rows like these are if positives and known negatives are a random choice of their class.
+
+    ``fitted_to`` makes a classifier from positives and negatives. The smaller p-value of two halves is doubled. None
+    where rows are too few to tell.
+    """
+    known = pu.against_negatives()
+    if min(len(known.positive), len(known.unlabeled)) < FEWEST_TO_CHECK or len(pu.unlabeled) < FEWEST_ROWS:
+        return None
+    p_values = []
+    for half, rest in halves(known):
+        model = fitted_to(half)
+        rows = rest.positive.rows, rest.unlabeled.rows, pu.unlabeled.take(_some(len(pu.unlabeled))).rows
+        positive, negative, unlabeled = (on_host(model.score_rows(of_sample)) for of_sample in rows)
+        scores = HonestScores(positive, negative, rest.positive.weights, rest.unlabeled.weights, 0.5)
+        p_values.append(adaptation(scores, calibrate(scores, 0.5), 0.5, unlabeled).p_value)
+    return min(1.0, 2 * min(p_values))
+
+
+def _some(n_rows: int) -> np.ndarray:
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:MOST_TO_CHECK])
+
+
+def known_negatives(
+    model: Any, other: Any, two: TwoScores, p_value: float | None, n_known: float | None
+) -> tuple[KnownNegatives, HonestScores]:
+    """Let known negatives into a fitted classifier's prior and score; and its honest scores with them.
+
+    ``p_value`` is that of `check_of_choice`; ``n_known`` as for `TwoScores.log_inverses`.
+    """
+    mixture = two.mixture()
+    weight = _weight_of(model.negatives_are, p_value)
+    if model.prior_estimator_ is not None and mixture is not None and weight:
+        model.prior_estimator_ = NegativesPrior.of(model.prior_estimator_, mixture, two, weight)
+        model.prior_ = model.prior_estimator_.prior_
+    prior = float(np.clip(model.prior_, _CLOSEST, 1 - _CLOSEST))
+    maps: Maps
+    if model._score_is_ratio:
+        maps = PlainRatio(prior), PlainRatio(other.prior_)
+    else:
+        maps = Line.fit(two.of_fit(0, prior), prior), Line.fit(two.against_negatives(), 0.5)
+    inverses = two.log_inverses(maps, prior, n_known)
+    eta = best_eta(two, inverses, prior, weight)
+    positive, unlabeled, negative = (mixed(eta, of[0], of[1], prior) for of in inverses)
+    n_negatives = float(two.negative_weights.sum())
+    found = KnownNegatives(other, eta, weight, p_value, n_negatives, negative, prior, *maps)
+    return found, two.against_population((positive, unlabeled, negative), prior, weight)
+
+
+def _weight_of(choice: str | float, p_value: float | None) -> float:
+    """How far negatives are taken for a random choice, from what was said of them and what the check says."""
+    looks_selected = p_value is not None and p_value < LEVEL
+    if looks_selected and choice != "selected":
+        warnings.warn(
+            f"The known negatives, or the labelled positives, do not look like a random choice of their class (p = "
+            f"{p_value:.2g}): the unlabeled rows are no mixture of the two. "
+            + (
+                "Negatives therefore have no say in the prior. If you know that they are a random choice: "
+                "negatives_are='random'."
+                if choice == "auto"
+                else "If negatives were picked, say so: negatives_are='selected'."
+            ),
+            NegativesWarning,
+            stacklevel=6,
+        )
+    if choice == "auto":
+        return 0.0 if looks_selected else 1.0
+    return CHOICES[choice] if isinstance(choice, str) else float(choice)
+
+
+def _places(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where each wanted row is first found among the rows, or -1."""
+    order = np.argsort(rows, kind="stable")
+    first = np.minimum(np.searchsorted(rows[order], wanted), len(rows) - 1)
+    return np.where(rows[order][first] == wanted, order[first], -1)
+
+
+@dataclass(frozen=True)
+class NegativesPrior:
+    """A prior that known negatives have a say in: ``share`` is theirs, the rest that of an estimator without them."""
+
+    prior_: float
+    low: float
+    high: float
+    share: float
+    without: Any
+
+    @classmethod
+    def of(cls, without: Any, mixture: Adaptation, two: TwoScores, weight: float) -> NegativesPrior:
+        """From the estimator without negatives and the mixture that the unlabeled rows are."""
+        n_negatives = float(two.negative_weights.sum())
+        share = weight * n_negatives / (n_negatives + HALF_AT)
+        ends = mixture.prior, mixture.low, mixture.high
+        value, low, high = (two.population_prior(among_unlabeled) for among_unlabeled in ends)
+        return cls((1 - share) * without.prior_ + share * value, low, high, share, without)
+
+    @property
+    def labelled_share_(self) -> float:
+        """The least that the prior can be."""
+        return float(self.without.labelled_share_)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Ends of an interval: the mean of that of either, as if both erred to the same side."""
+        stretch = ndtri((1 + level) / 2) / ndtri(0.975)
+        middle = (self.low + self.high) / 2
+        theirs = [middle + stretch * (end - middle) for end in (self.low, self.high)]
+        ends = [
+            (1 - self.share) * end + self.share * own
+            for end, own in zip(self.without.interval(level), theirs, strict=True)
+        ]
+        return float(np.clip(min(ends[0], self.prior_), 0, 1)), float(np.clip(max(ends[1], self.prior_), 0, 1))
+
+
+def _intercepts(slopes: FloatArray, scores: FloatArray, mass: FloatArray, prior: float) -> FloatArray:
+    """The intercept for each slope at which the mean of the logistic curve is the prior; by bisection."""
+    lines, low, high = np.outer(slopes, scores), np.full(len(slopes), -500.0), np.full(len(slopes), 500.0)
+    for _ in range(50):
+        middle = (low + high) / 2
+        too_large = expit(middle[:, None] + lines) @ mass > prior
+        low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
+    return (low + high) / 2
