@@ -77,7 +77,8 @@ def test_the_sentences_of_the_remarks_hold():
     for sentence in (
         (
             f"all {len(found)} of them: {n_explained} do not differ with another reading that was run on the same "
-            f"draws, {n_extracts} are on extracts of the data, and {len(found) - n_explained - n_extracts} are not explained"
+            f"draws, {n_extracts} are on extracts of the data, and {len(found) - n_explained - n_extracts} are not "
+            "explained"
         ),
         f"prior known, {n_differing('table3', 'log-released', 'dh-released')} cells differ",
         f"**tADJ.** {n_differing('table3', 'tadj')} cells of Table 3 differ",
