@@ -1,10 +1,12 @@
 """How often the intervals of prior, recall, precision and counts hold the truth, and how wide they are.
 
     python benchmarks/intervals.py [--draws 2] [--shapes gaussians moons customers] [--classifier wmmd] [--seed 0]
+                                   [--out intervals.jsonl]
 
 Tables with hidden classes, 3 to 100 labelled positives, priors from 0.1 to 0.5, both scenarios. What is true of a
 fitted classifier is counted on fresh rows, 2,000 of each class. By number of positives, shape, scenario and prior:
-coverage / mean width of the 95 % intervals.
+coverage / mean width of the 95 % intervals. Rows of results go to a file, and a run that was stopped goes on where it
+was.
 
 The limits of the prior were developed on Gaussians in 2 and 10 dimensions, 2, 3 and 4 standard deviations apart, with
 500 rows; the shapes here are others.
@@ -20,6 +22,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from resumable import filled, wanted
 
 from unlabeled import PUClassifier, WMMDClassifier, evaluate
 from unlabeled.cli.demo import make_customers
@@ -27,6 +30,7 @@ from unlabeled.datasets import make_gaussians, make_two_moons
 from unlabeled.evaluation import Estimate
 from unlabeled.metrics.estimate import proportion
 from unlabeled.priors import PriorEstimate
+from unlabeled.results import Row
 
 N_POSITIVE = (3, 5, 10, 20, 50, 100)
 TRUE_PRIORS = (0.1, 0.2, 0.5)
@@ -169,21 +173,46 @@ def coverage(found: Sequence[Answer]) -> tuple[float, float]:
     return float(np.mean([holds(one) for one in found])), float(width)
 
 
+def as_row(setting: Setting, classifier: str) -> Row:
+    """What a table and a classifier are called in the file of results."""
+    within = {"n_positive": setting.n_positive, "prior": setting.prior, "scenario": setting.scenario}
+    return wanted("intervals", setting.shape, classifier, within, setting.seed)
+
+
+def run(row: Row) -> dict[str, Any]:
+    """Value, ends, truth and scale of all estimates of one fit."""
+    within = row["setting"]
+    setting = Setting(row["dataset"], within["n_positive"], within["prior"], within["scenario"], row["draw"])
+    return {
+        one.name: [one.estimate.value, *map(float, (one.estimate.low, one.estimate.high, one.truth, one.scale))]
+        for one in answers(setting, row["method"])
+    }
+
+
+def read(row: Row) -> list[Answer]:
+    """The answers that a row holds."""
+    return [
+        Answer(name, Estimate(value, low, high), truth, scale)
+        for name, (value, low, high, truth, scale) in row["metrics"].items()
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
     parser.add_argument("--classifier", choices=CLASSIFIERS, default="wmmd")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", default="intervals.jsonl")
     options = parser.parse_args()
     by_group: dict[tuple[str, str], list[Answer]] = {}
-    n_fits = 0
-    for setting in settings(options.shapes, options.draws, options.seed):
-        n_fits += 1
-        for answer in answers(setting, options.classifier):
-            for group in (f"{setting.n_positive} positives", setting.shape, setting.scenario, f"prior {setting.prior}"):
-                by_group.setdefault((group, answer.name), []).append(answer)
-    print(f"{n_fits} fits; coverage / mean width, as a share of all there could be")
+    asked = [as_row(one, options.classifier) for one in settings(options.shapes, options.draws, options.seed)]
+    for row in filled(options.out, asked, run):
+        within = row["setting"]
+        groups = (f"{within['n_positive']} positives", row["dataset"], within["scenario"], f"prior {within['prior']}")
+        for answer, group in product(read(row), groups):
+            by_group.setdefault((group, answer.name), []).append(answer)
+    print(f"{len(asked)} fits; coverage / mean width, as a share of all there could be")
     print("| |", " | ".join(SHOWN), "|")
     print("|---|", "---|" * len(SHOWN))
     for group in dict.fromkeys(group for group, _ in by_group):

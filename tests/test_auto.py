@@ -8,6 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -327,6 +329,43 @@ def test_mixtures_are_judged_in_the_units_they_are_used_in(data, scenario):
     in_spreads = np.array([model.weights_[name] * part.honest_scores_.spread for name, part in model.parts_.items()])
     shares = model.comparison_.in_use()
     np.testing.assert_allclose(in_spreads / in_spreads.sum(), list(shares.values()))
+
+
+def test_parameters_reach_into_parts(data):
+    given = {"line": LogisticRegression(C=1.0), "score": "drop"}
+    model = PUClassifier(0.5, parts=given)
+    deep = model.get_params()
+    assert (deep["parts__line__C"], deep["parts__score"]) == (1.0, "drop")
+    assert "parts__line" not in model.get_params(deep=False)
+    copied = clone(model).set_params(parts__line__C=0.01, n_folds=3)
+    assert (copied.parts["line"].C, copied.n_folds, given["line"].C) == (0.01, 3, 1.0)
+    fitted = copied.fit(data.X[:300], data.y[:300])
+    learned = fitted.parts_.get("line")
+    assert learned is None or learned.estimator.C == 0.01
+
+
+def test_whole_parts_are_set_before_their_parameters():
+    given = {"line": LogisticRegression(), "a__b": LogisticRegression()}
+    model = PUClassifier(0.5, parts=given)
+    model.set_params(parts__line__n_neighbors=7, parts__line=KNeighborsClassifier(), parts__a__b__C=2.0)
+    assert (model.parts["line"].n_neighbors, model.parts["a__b"].C) == (7, 2.0)
+    assert isinstance(given["line"], LogisticRegression)
+
+
+@pytest.mark.parametrize("name", ["parts__wmmd__gamma", "parts__score__C", "parts__lin", "parts__line_C"])
+def test_parameters_of_parts_that_were_not_given(name):
+    model = PUClassifier(0.5, parts={"line": LogisticRegression(), "score": "drop"})
+    with pytest.raises(ValueError, match="Give the classifier in parts first"):
+        model.set_params(**{name: 1})
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        model.set_params(parts__line__D=1)
+
+
+def test_a_search_over_a_parameter_of_a_part(data):
+    grid = {"parts__line__C": [1e-4, 1.0], "parts__least-squares": ["drop"]}
+    parts = {"line": LogisticRegression(), "wmmd": "drop", "score": "drop", "least-squares": "drop"}
+    search = GridSearchCV(PUClassifier(0.5, parts=parts), grid, cv=2).fit(data.X[:300], data.y[:300])
+    assert search.best_params_["parts__line__C"] == search.best_estimator_.parts_["line"].estimator.C
 
 
 def test_parts_can_be_replaced_and_dropped(data):

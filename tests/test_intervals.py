@@ -1,6 +1,6 @@
 """Intervals: exact where there is an oracle, and holding the truth over draws, from three positives up."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +23,11 @@ from unlabeled.priors.top_regions import TopRegion
 LEAST_COVERAGE = 0.9
 
 
-def benchmark():
+@pytest.fixture
+def intervals(monkeypatch):
     """The module ``benchmarks/intervals.py``."""
-    path = Path(__file__).parent.parent / "benchmarks" / "intervals.py"
-    spec = importlib.util.spec_from_file_location("intervals", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    return importlib.import_module("intervals")
 
 
 def scores(positive, unlabeled):
@@ -175,9 +173,9 @@ def test_precision_of_a_classifier_that_flags_nothing():
     assert (found.recall.value, found.flagged_rate.value) == (0, 0)
 
 
-def test_calibrated_probabilities_count_well():
+def test_calibrated_probabilities_count_well(intervals):
     """On twelve of the demo's tables 8 too few of 82 on average, with a root mean square of 9."""
-    intervals, errors = benchmark(), []
+    errors = []
     for seed in range(3):
         table = intervals.draw_table(intervals.Setting("customers", 60, 0.1, "single-sample", seed))
         model = PUClassifier(scenario="single-sample").fit(table.X, table.y)
@@ -189,9 +187,8 @@ def test_calibrated_probabilities_count_well():
 
 
 @pytest.mark.parametrize("n_draws", [1, pytest.param(6, marks=pytest.mark.slow)])
-def test_intervals_hold_the_truth(n_draws):
+def test_intervals_hold_the_truth(intervals, n_draws):
     """Over shapes, priors and scenarios that the limits were not developed on."""
-    intervals = benchmark()
     chosen = [s for s in intervals.settings(("gaussians", "moons"), n_draws, seed=50) if s.n_positive in (3, 10, 50)]
     chosen = chosen if n_draws > 1 else chosen[::2]
     found = [answer for setting in chosen for answer in intervals.answers(setting)]

@@ -382,6 +382,17 @@ def test_more_features_than_rows_take_the_linear_kernel(rng):
     assert all(each["gamma"] == 0.1 for each in LeastSquaresPUClassifier(0.5, gamma=0.1).fit(X, y).kernels_)
 
 
+@pytest.mark.parametrize("n_features", [150, 800])
+def test_sparse_tables_take_it_by_the_features_they_have(rng, n_features):
+    """They are reduced to fewer columns than rows before kernels are chosen."""
+    X = csr_array(rng.poisson(0.1, size=(400, n_features)).astype(float))
+    y = np.repeat([1, 0], [60, 340])
+    model = LeastSquaresPUClassifier(0.5).fit(X, y)
+    assert model.form_.apply(X).shape[1] < 340
+    expected = LeastSquaresPUClassifier(0.5, kernel="linear" if n_features > 340 else "rbf").fit(X, y)
+    np.testing.assert_array_equal(model.score_samples(X), expected.score_samples(X))
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_missing_values_and_sparse_rows(scenario, rng):
     """A table without missing values, sparse and not, is the same; missing values are seen in a column of their own."""

@@ -53,8 +53,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population. If it is known, give it; see `WMMDClassifier`.
     kernel : {"auto", "rbf", "inverse", "linear"} or a kernel, default="auto"
-        "linear" is for more features than rows: the ratio is then a weighted sum of the features. "auto": "linear"
-        there, if gamma is "auto" too, and else "rbf".
+        "linear" is for more features than rows: the ratio is then a weighted sum of the features, of a sparse table of
+        what these are reduced to. "auto": "linear" there, if gamma is "auto" too, and else "rbf".
     gamma : "auto", float or sequence of floats, default="auto"
         Gammas of the kernels to average. "auto": four around one over the median squared distance of the population's
         rows, and one more kernel that goes two steps; see Notes. The linear kernel has none.
@@ -185,7 +185,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         # Small matrices gain nothing from threads, and on a busy machine these wait for each other most of the time.
         with threadpool_limits(1 if len(fitted.unlabeled) <= FEW_ROWS else None, user_api="blas"):
             with stage("landmarks"):
-                kernels = self._kernel_choices(scalings, fitted)
+                kernels = self._kernel_choices(scalings, fitted, self._kernel(pu, fitted))
             with stage("kernels and penalties"):
                 scores = self._average(kernels, fitted, pu.labelled_share)
         with stage("prior"):
@@ -232,7 +232,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         places = some_places(pu, self.max_evaluations, check_random_state(self.random_state))
         return [replace(scaling, form=None) for scaling in scalings], pu.take(*places).mapped(self.form_.apply)
 
-    def _kernel_choices(self, scalings: list[Scaling], pu: PUSample) -> list[KernelChoice]:
+    def _kernel_choices(self, scalings: list[Scaling], pu: PUSample, kernel: Kernel | Linear) -> list[KernelChoice]:
         """Each kernel in each kind of units, at the same landmarks."""
         standard = standardised(pu)  # in which landmarks are chosen, whatever the units
         landmarks = Landmarks.of(standard.apply_to_samples(pu), self.max_landmarks)
@@ -244,6 +244,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
             for scaling in scalings
             for features in self._features(
                 landmarks.with_rows(scaling.apply(rows).astype(np.float64, copy=False)),
+                kernel,
                 scaling.apply_to_samples(pu).population,
                 two_steps=scaling is scalings[0],
             )
@@ -254,8 +255,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
             return (self.scale,)
         return ("standard", "none") if _is_auto(self.gamma) and _is_auto(self.penalty) else ("none",)
 
-    def _features(self, landmarks: Landmarks, population: Sample, *, two_steps: bool) -> list[Features]:
-        kernel = self._kernel(population)
+    def _features(
+        self, landmarks: Landmarks, kernel: Kernel | Linear, population: Sample, *, two_steps: bool
+    ) -> list[Features]:
         if isinstance(kernel, Linear):
             return [PlainFeatures.at(landmarks, kernel, None)]
         if not _is_auto(self.gamma):
@@ -267,10 +269,12 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
             found.append(TwoStepFeatures.at(landmarks, kernel, float(kernel.sharpness(TWO_STEP_GAMMA / median))))
         return found
 
-    def _kernel(self, population: Sample) -> Kernel | Linear:
+    def _kernel(self, pu: PUSample, fitted: PUSample) -> Kernel | Linear:
+        """The kernel for a table, of which rows are fitted to that are complete and, if they were sparse, reduced."""
         if not _is_auto(self.kernel):
             return as_inner_product(self.kernel)
-        is_wide = population.rows.shape[1] > population.total
+        n_columns = max(each.positive.rows.shape[1] for each in (pu, fitted))
+        is_wide = n_columns > fitted.population.total
         return as_inner_product("linear" if is_wide and _is_auto(self.gamma) else "rbf")
 
     def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float) -> HonestScores:

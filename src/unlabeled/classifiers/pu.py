@@ -47,7 +47,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         Further scores to weigh, by name: classifiers of this library that keep ``honest_scores_``, or any other
         classifier with scores, of which a `ScoreWMMDClassifier` is made. They are cloned, and parameters that both have
         (prior, scenario, engine, the rows that are scored) are those from here. Under the names "wmmd", "least-squares"
-        and "score" they replace what has this name; "drop" leaves it out.
+        and "score" they replace what has this name; "drop" leaves it out. `set_params` and searches reach into them:
+        ``parts__NAME`` is the part itself, ``parts__NAME__C`` its parameter C.
     threshold : {"calibrated", "prevalence", "bayes"}, float or policy, default="calibrated"
         What the score must exceed, see `WMMDClassifier`. "bayes" speaks of a single ratio, so with it the best of
         the scores is used alone.
@@ -148,6 +149,43 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.n_jobs = n_jobs
         self.pos_label = pos_label
         self.verbose = verbose
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 (the name is scikit-learn's)
+        """Parameters by name; with ``deep`` also ``parts__NAME``, and ``parts__NAME__PARAMETER`` of those given."""
+        found: dict[str, Any] = super().get_params(deep=deep)
+        for name, part in self._given_parts().items() if deep else ():
+            found[f"parts__{name}"] = part
+            if hasattr(part, "get_params") and not isinstance(part, type):
+                found |= {f"parts__{name}__{key}": value for key, value in part.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of given parts as ``parts__NAME__PARAMETER``."""
+        inside = {key.removeprefix("parts__"): params.pop(key) for key in list(params) if key.startswith("parts__")}
+        super().set_params(**params)
+        # Whole parts first: a parameter is meant for the part that takes the place of another.
+        for key, value in sorted(inside.items(), key=lambda item: item[0] not in self._given_parts()):
+            self._set_inside(key, value)
+        return self
+
+    def _given_parts(self) -> dict[str, Any]:
+        return dict(self.parts) if isinstance(self.parts, Mapping) else {}
+
+    def _set_inside(self, key: str, value: Any) -> None:
+        """Replace a given part, or set a parameter of it. The dict that was given stays as it is."""
+        parts = self._given_parts()
+        if key in parts:
+            self.parts = parts | {key: value}
+            return
+        owners = [name for name in parts if key.startswith(f"{name}__") and hasattr(parts[name], "set_params")]
+        if not owners:
+            raise ValueError(
+                f"Invalid parameter 'parts__{key}': of the classifiers in parts, {sorted(parts)}, none has this name "
+                "and parameters. Give the classifier in parts first, also one of the usual names, such as "
+                "parts={'wmmd': WMMDClassifier()}."
+            )
+        owner = max(owners, key=len)
+        parts[owner].set_params(**{key.removeprefix(f"{owner}__"): value})
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         check_threshold(self.threshold)
