@@ -48,7 +48,7 @@ search = GridSearchCV(
         "accuracy": pu_scorer("accuracy", prior=prior, scenario="single-sample"),
     },
     refit="auc",
-    cv=PUStratifiedKFold(4, random_state=0),
+    cv=PUStratifiedKFold(4, shuffle=True, random_state=0),
 ).fit(X, y)
 print("chosen:", search.best_params_)
 area = roc_auc_score(test_truth, search.decision_function(X_test))
