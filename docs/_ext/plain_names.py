@@ -7,6 +7,8 @@ a warning is an error.
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from docutils import nodes
@@ -24,7 +26,13 @@ def resolved(app: Any, env: Any, node: Any, content: Any) -> nodes.Node | None:
     if len(exported) == 1:
         entry = homes[exported[0]]
         return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content, target)
-    return None if target.startswith("unlabeled.") else nodes.literal("", "", *content.children)
+    return None if target.startswith("unlabeled.") and not is_ours(target) else nodes.literal("", "", *content.children)
+
+
+def is_ours(target: str) -> bool:
+    """Whether a full name is that of a module, or of a value in one, that has no page of its own."""
+    module, _, name = target.rpartition(".")
+    return find_spec(target) is not None if find_spec(module) is None or not hasattr(import_module(module), name) else True
 
 
 #: Modules whose names are known by their last part alone.
