@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests, and the examples in docstrings, in as many processes as there are cores.
 TESTS := -m pytest -n auto --doctest-modules --doctest-ignore-import-errors src tests
 
-.PHONY: demo test test-all test-floor lint packages format bench clean
+.PHONY: demo docs test test-all test-floor lint packages format bench clean
 
 demo: .venv/.installed
 	$(BIN)/python examples/demo.py
@@ -17,6 +17,11 @@ test-all: lint
 
 test-floor: .venv-floor/.installed
 	.venv-floor/bin/python $(TESTS) -o filterwarnings=ignore
+
+# The site, in docs/_build/html: warnings are errors, examples are run, links within it lead somewhere.
+docs: .venv/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/_ext/inner_links.py docs/_build/html
 
 lint: .venv/.installed packages
 	$(BIN)/ruff check .
@@ -53,6 +58,10 @@ bench: .venv/.installed-bench
 	$(BIN)/python -m pip install --quiet -r requirements-bench.txt
 	touch $@
 
+.venv/.installed-docs: .venv/.installed requirements-docs.txt
+	$(BIN)/python -m pip install --quiet -r requirements-docs.txt
+	touch $@
+
 clean:
-	rm -rf .venv .venv-floor demo build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf docs/_build docs/gallery docs/api/generated .venv .venv-floor demo build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

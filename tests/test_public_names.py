@@ -1,5 +1,7 @@
 """The public list, pinned: a name that appears or disappears is a decision."""
 
+import importlib
+import inspect
 import subprocess
 import sys
 
@@ -123,3 +125,13 @@ def test_nothing_heavy_is_loaded_before_it_is_asked_for():
     subprocess.run([sys.executable, "-c", program], check=True)
     with pytest.raises(AttributeError, match="no attribute 'WMMDClasifier'"):
         _ = unlabeled.WMMDClasifier
+
+
+def test_every_public_docstring_has_an_example():
+    """Examples in docstrings are run by the tests; here is that there is one."""
+    modules = ("", ".bias", ".bounds", ".datasets", ".engines", ".metrics", ".priors", ".tables", ".wipm")
+    for module in map(importlib.import_module, (f"unlabeled{name}" for name in modules)):
+        for name in module.__all__:
+            public = getattr(module, name)
+            if inspect.isclass(public) or inspect.isroutine(public):
+                assert ">>>" in inspect.getdoc(public), f"{module.__name__}.{name}"

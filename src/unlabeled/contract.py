@@ -22,7 +22,14 @@ from unlabeled.stages import listening, printing
 
 
 class ResolvedPrior(NamedTuple):
-    """A prior as a number, and the fitted estimator that it is from; None where it was given."""
+    """A prior as a number, and the fitted estimator that it is from; None where it was given.
+
+    Examples
+    --------
+    >>> from unlabeled.priors import ResolvedPrior
+    >>> ResolvedPrior(0.3, None).value
+    0.3
+    """
 
     value: float
     estimator: Any

@@ -20,7 +20,15 @@ PAPER_GAMMAS = (1.0, 0.4, 0.2, 0.1, 0.05)
 
 
 class Kernel(Protocol):
-    """What the rest of the library asks of a kernel."""
+    """What the rest of the library asks of a kernel.
+
+    Examples
+    --------
+    >>> from unlabeled.kernels import RBF, Kernel
+    >>> kernel: Kernel = RBF()
+    >>> kernel.name
+    'rbf'
+    """
 
     @property
     def name(self) -> str:
@@ -38,6 +46,13 @@ class RBF:
     """Gaussian kernel ``k(x, y) = exp(-gamma |x - y|^2)``.
 
     In terms of a bandwidth h, ``exp(-|x - y|^2 / (2 h^2))``, it is ``gamma = 1 / (2 h^2)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled.kernels import RBF
+    >>> RBF().log(np.array([0.0, 1.0, 4.0]), 0.5)  # of squared distances
+    array([-0. , -0.5, -2. ])
     """
 
     name: ClassVar[str] = "rbf"
@@ -53,7 +68,15 @@ class RBF:
 
 @dataclass(frozen=True)
 class Inverse:
-    """Inverse kernel ``k(x, y) = gamma / (gamma + |x - y|^2)`` (appendix E of the paper)."""
+    """Inverse kernel ``k(x, y) = gamma / (gamma + |x - y|^2)`` (appendix E of the paper).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled.kernels import Inverse
+    >>> np.exp(Inverse().log(np.array([0.0, 1.0, 3.0]), 1.0))  # of squared distances
+    array([1.  , 0.5 , 0.25])
+    """
 
     name: ClassVar[str] = "inverse"
 
@@ -71,6 +94,12 @@ class Linear:
     """Inner product ``k(x, y) = x'y``, for what solves linear equations in a kernel's space.
 
     It is not among `KERNELS`: its values have either sign, so that sums of them have no log, and it has no gamma.
+
+    Examples
+    --------
+    >>> from unlabeled import LeastSquaresPUClassifier
+    >>> LeastSquaresPUClassifier(kernel="linear").get_params()["kernel"]
+    'linear'
     """
 
     name: ClassVar[str] = "linear"

@@ -50,6 +50,12 @@ class Bounded:
 
     The WIPM is the sum of ``|p_i - w q_i|``. Samples without shared points give 1 + w, whatever their distributions:
     this class is of use on discrete data only.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import Bounded, wipm
+    >>> round(wipm([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, Bounded()), 3)
+    1.0
     """
 
     def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
@@ -64,6 +70,12 @@ class BoundedLipschitz:
     Without the bound the WIPM would be infinite whenever the two masses, 1 and w, differ. A linear program of one
     variable for each point and one constraint for each pair of a positive and a negative mass that are nearer than 2 /
     constant: for hundreds of points, or some thousands where few are that near.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import BoundedLipschitz, wipm
+    >>> round(wipm([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, BoundedLipschitz(0.5)), 3)
+    0.75
     """
 
     constant: float = 1.0
@@ -109,6 +121,12 @@ class KernelBall:
     """Functions of norm at most ``radius`` in the space of a kernel; within [-1, 1] for a radius of at most 1.
 
     The WIPM is the WMMD.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import KernelBall, wipm
+    >>> round(wipm([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, KernelBall()), 3)
+    0.583
     """
 
     kernel: str | Kernel = "rbf"
@@ -147,6 +165,12 @@ class FisherBall:
     constant : bool, default=False
         Whether functions have a constant added to them that costs no norm; they may then leave [-1, 1]. Minus the
         maximiser is then above 0 exactly where the least-squares ratio of `LeastSquaresPUClassifier` exceeds 1 / w.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import FisherBall, wipm
+    >>> round(wipm([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, FisherBall()), 3)
+    0.504
     """
 
     kernel: str | Kernel | Linear = "rbf"
@@ -178,6 +202,13 @@ class Optimum:
 
     ``g[i]`` is the optimizer's value at ``points[i]``, the distinct points of both samples; the discriminant function
     of the classifier is -g.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import KernelBall, wipm_optimum
+    >>> optimum = wipm_optimum([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, KernelBall())
+    >>> round(optimum.value, 3), optimum.g.shape
+    (0.583, (4,))
     """
 
     value: float
@@ -210,6 +241,12 @@ def wipm(
     -------
     float
         0 or more; 0 where no function of the class can tell the two weighted distributions apart.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import KernelBall, wipm
+    >>> round(wipm([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, KernelBall(gamma=0.5)), 3)
+    0.618
     """
     masses = {"positive_masses": positive_masses, "unlabeled_masses": unlabeled_masses}
     return wipm_optimum(positive, unlabeled, weight, functions, **masses).value
@@ -224,7 +261,15 @@ def wipm_optimum(
     positive_masses: ArrayLike | None = None,
     unlabeled_masses: ArrayLike | None = None,
 ) -> Optimum:
-    """The `wipm` with its optimizer; parameters as there."""
+    """The `wipm` with its optimizer; parameters as there.
+
+    Examples
+    --------
+    >>> from unlabeled.wipm import KernelBall, wipm_optimum
+    >>> optimum = wipm_optimum([[0.0], [1.0]], [[0.0], [1.0], [3.0], [4.0]], 1.0, KernelBall())
+    >>> optimum.g.round(2)
+    array([-0.59, -0.58,  0.58,  0.59])
+    """
     rows: FloatArray = check_array(positive, dtype=np.float64, input_name="positive")
     population: FloatArray = check_array(unlabeled, dtype=np.float64, input_name="unlabeled")
     if rows.shape[1] != population.shape[1]:

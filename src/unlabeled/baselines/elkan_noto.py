@@ -123,6 +123,16 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     ``n_folds=None`` rows are split whatever their weight.
 
     The inner classifier sees labels 1 and 0. In a `Pipeline` the weights reach every step that takes them.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from unlabeled import ElkanNotoClassifier
+    >>> model = ElkanNotoClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
+    >>> round(float(((model.predict(data.test) == 1) == data.test_truth).mean()), 2)  # accuracy on new rows
+    0.84
     """
 
     verbose: bool = False  # what models that were saved before have

@@ -114,6 +114,15 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
 
     `fit` takes no ``sample_weight``: elsewhere in this library a weight of 2 equals the row twice, and random batches
     cannot promise that. Repeat the rows instead.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled import NNPUClassifier
+    >>> model = NNPUClassifier(prior=0.5, n_epochs=5, random_state=0)  # needs torch
+    >>> model = model.fit(data.X, data.y)  # doctest: +SKIP
+    >>> model.predict(data.test)  # doctest: +SKIP
     """
 
     verbose: bool = False  # what models that were saved before have

@@ -16,7 +16,17 @@ from unlabeled.deciding.thresholds import TwoClusters
 
 @dataclass(frozen=True)
 class Choice:
-    """An unfitted classifier, and why this one."""
+    """An unfitted classifier, and why this one.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.bias import ScarTest, choose_classifier
+    >>> choice = choose_classifier(ScarTest(prior=0.5).fit(data.X, data.y), columns=[1])
+    >>> type(choice.estimator).__name__
+    'PropensityEMClassifier'
+    """
 
     estimator: Any
     reason: str
@@ -46,6 +56,17 @@ def choose_classifier(
     What is known of labelling is worth more than any test, so it comes first. Where nothing is known the test decides
     between the default and the default's ranking with a threshold that does not trust the prior. Where the test is
     silent labels may be biased all the same: see its notes.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.bias import ScarTest, choose_classifier
+    >>> test = ScarTest(prior=0.5).fit(data.X, data.y)
+    >>> type(choose_classifier(test).estimator).__name__
+    'PUClassifier'
+    >>> type(choose_classifier(test, columns=[1]).estimator).__name__
+    'PropensityEMClassifier'
     """
     check_is_fitted(test)
     shared: dict[str, Any] = {"scenario": test.scenario, "pos_label": test.pos_label}

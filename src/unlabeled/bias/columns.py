@@ -22,6 +22,15 @@ class ColumnDifference:
 
     ``standard_error`` is of the difference, both samples being small; ``is_clear`` where it cannot well be chance, all
     columns taken into account.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.bias import ScarTest
+    >>> test = ScarTest(prior=0.5).fit(data.X, data.y)
+    >>> sorted(column.name for column in test.columns_)
+    ['column 0', 'column 1']
     """
 
     name: str

@@ -41,6 +41,12 @@ def approximation_error(
     kernel : {"rbf", "inverse"} or a kernel
     gamma : float
         The kernel's parameter; the ball has radius 1.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.approximation_error([[0.0], [1.0], [2.0]], [0.1, 0.5, 0.9]), 4)
+    0.1597
     """
     check(gamma=gamma)
     rows: FloatArray = check_array(points, dtype=np.float64, input_name="points")
@@ -73,6 +79,12 @@ def approximation_error_bound(
         f* at the points: 1 where P(y=1 | x) > 1/2, -1 elsewhere.
     beta : float
         In (0, 1]: the height of the functions compared with, and 1 over the radius of the ball.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.approximation_error_bound([[0.0], [1.0], [2.0]], [-1, 1, 1]), 4)
+    0.4422
     """
     check(gamma=gamma, beta=beta)
     rows: FloatArray = check_array(points, dtype=np.float64, input_name="points")

@@ -50,6 +50,16 @@ def rademacher_complexity(
     n_draws : int
         How many random sign vectors are averaged.
     random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled import bounds
+    >>> round(bounds.rademacher_complexity(data.unlabeled, gamma=0.4, random_state=0), 3)
+    0.07
+    >>> round(bounds.rademacher_complexity_bound(len(data.unlabeled)), 3)
+    0.071
     """
     check(gamma=gamma, radius=radius, n_draws=n_draws)
     points: FloatArray = check_array(rows, dtype=np.float64, input_name="rows")
@@ -65,6 +75,12 @@ def rademacher_complexity_bound(n_rows: int, *, radius: float = 1.0) -> float:
     """The closed form above every `rademacher_complexity`: ``radius / sqrt(n_rows)``, for kernels with k(x, x) = 1.
 
     ``E sqrt(s' K s) <= sqrt(E s' K s) = sqrt(trace K)``: signs of different rows are uncorrelated.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.rademacher_complexity_bound(400), 4)
+    0.05
     """
     check(n_rows=n_rows, radius=radius)
     return radius / math.sqrt(n_rows)
@@ -95,6 +111,14 @@ def largest_variance(
         estimate of the covariance averages, over pairs of rows, operators between 0 and 1. Its expected error in norm
         is at most ``1 / sqrt(floor(n / 2))``, an exchanged row moves it by 2 / n, and so (McDiarmid) it is off by no
         more than ``1 / sqrt(floor(n / 2)) + sqrt(2 tau / n)``. The result is never more than radius^2.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled import bounds
+    >>> round(bounds.largest_variance(data.unlabeled, gamma=0.4), 3)
+    0.19
     """
     check(gamma=gamma, radius=radius)
     if tau is not None:

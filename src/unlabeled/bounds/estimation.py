@@ -25,32 +25,67 @@ from unlabeled.bounds.ranges import check, check_deviation
 
 
 def chi1(n_positive: int, n_unlabeled: int, weight: float) -> float:
-    """``weight / sqrt(n_positive) + 1 / sqrt(n_unlabeled)``: the size of the sampling error of the two means."""
+    """``weight / sqrt(n_positive) + 1 / sqrt(n_unlabeled)``: the size of the sampling error of the two means.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.chi1(100, 400, 1.0), 4)
+    0.15
+    """
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, weight=weight)
     return weight / math.sqrt(n_positive) + 1 / math.sqrt(n_unlabeled)
 
 
 def chi2(n_positive: int, n_unlabeled: int, weight: float) -> float:
-    """``2 (weight / n_positive + 1 / n_unlabeled)``: how far one row of each sample can move its mean of f / nu."""
+    """``2 (weight / n_positive + 1 / n_unlabeled)``: how far one row of each sample can move its mean of f / nu.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.chi2(100, 400, 1.0), 4)
+    0.025
+    """
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, weight=weight)
     return 2 * (weight / n_positive + 1 / n_unlabeled)
 
 
 def complexity_constant(alpha: float) -> float:
-    """C_alpha = 4 (1 + alpha), the factor of the Rademacher complexities [thm:estimation_error]."""
+    """C_alpha = 4 (1 + alpha), the factor of the Rademacher complexities [thm:estimation_error].
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.complexity_constant(1.0), 4)
+    8.0
+    """
     check(alpha=alpha)
     return 4 * (1 + alpha)
 
 
 def deviation_constant(tau: float, rho: float) -> float:
-    """C^(1) = 2 sqrt(2 tau rho^2), the factor of chi1 [thm:estimation_error]; rho is a standard deviation."""
+    """C^(1) = 2 sqrt(2 tau rho^2), the factor of chi1 [thm:estimation_error]; rho is a standard deviation.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.deviation_constant(3.0, 0.5), 4)
+    2.4495
+    """
     check(tau=tau)
     check_deviation(rho, nu=1)
     return 2 * rho * math.sqrt(2 * tau)
 
 
 def range_constant(tau: float, nu: float, alpha: float) -> float:
-    """C^(2) = 2 tau nu (2/3 + 1/alpha), the factor of chi2 [thm:estimation_error]."""
+    """C^(2) = 2 tau nu (2/3 + 1/alpha), the factor of chi2 [thm:estimation_error].
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.range_constant(3.0, 1.0, 1.0), 4)
+    10.0
+    """
     check(tau=tau, nu=nu, alpha=alpha)
     return 2 * tau * nu * (2 / 3 + 1 / alpha)
 
@@ -70,6 +105,12 @@ def optimal_alpha(
     It minimises ``4 alpha R + 2 tau nu chi2 / alpha``, hence is ``sqrt(tau nu chi2 / (2 R))``, with R the sum of the
     complexities, the positive one times 2 prior. Parameters are as in `estimation_error_bound`, which takes this alpha
     when none is given.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.optimal_alpha(10_000, 40_000, 0.5, positive_complexity=0.01, unlabeled_complexity=0.005), 4)
+    0.1581
     """
     check(prior=prior, tau=tau, nu=nu)
     jump = tau * nu * chi2(n_positive, n_unlabeled, 2 * prior)
@@ -112,6 +153,12 @@ def wipm_error_bound(
         Largest absolute value of a function of the class.
     alpha : float, optional
         By default the value that makes the bound smallest.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.wipm_error_bound(10_000, 40_000, 1.0, positive_complexity=0.01, unlabeled_complexity=0.005), 4)
+    0.0767
     """
     check(weight=weight, tau=tau)
     rho = check_deviation(rho, sup_norm=sup_norm)
@@ -154,6 +201,13 @@ def estimation_error_bound(
         Largest absolute value of a function of the class, at most 1.
     alpha : float, optional
         By default the value that makes the bound smallest, `optimal_alpha`.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.estimation_error_bound(
+    ...     10_000, 40_000, 0.5, positive_complexity=0.01, unlabeled_complexity=0.005), 4)
+    0.1535
     """
     check(prior=prior)
     return 2 * wipm_error_bound(
@@ -185,6 +239,12 @@ def kernel_estimation_error_bound(
     the kernels of this library, has a Rademacher complexity of at most 1 / sqrt(n). The lemma carries nu along, but
     this ball attains nu = 1; for a smaller ball give its complexities to `estimation_error_bound`. Other parameters
     are as there.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.kernel_estimation_error_bound(10_000, 40_000, 0.5), 4)
+    0.1535
     """
     return estimation_error_bound(
         n_positive,
@@ -214,6 +274,12 @@ def kiryo_bound(
     ``8 (R_u + 2 prior R_p) + chi1(2 prior) (1 + nu) sqrt(2 tau) + delta``; 1 + nu is the largest hinge loss of the
     class. ``delta`` is the bias of their non-negative risk: 0 for the unbiased one. Other parameters are as in
     `estimation_error_bound`.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.kiryo_bound(10_000, 40_000, 0.5, positive_complexity=0.01, unlabeled_complexity=0.005), 4)
+    0.1935
     """
     check(prior=prior, tau=tau, nu=nu, delta=delta)
     complexity = _joint_complexity(2 * prior, positive_complexity, unlabeled_complexity)
@@ -223,7 +289,14 @@ def kiryo_bound(
 def kernel_kiryo_bound(
     n_positive: int, n_unlabeled: int, prior: float, *, tau: float = 3.0, nu: float = 1.0, delta: float = 0.0
 ) -> float:
-    """`kiryo_bound` for the kernel ball of `kernel_estimation_error_bound`, with the same complexities."""
+    """`kiryo_bound` for the kernel ball of `kernel_estimation_error_bound`, with the same complexities.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.kernel_kiryo_bound(10_000, 40_000, 0.5), 4)
+    0.1935
+    """
     return kiryo_bound(
         n_positive, n_unlabeled, prior, **_ball_complexities(n_positive, n_unlabeled), tau=tau, nu=nu, delta=delta
     )
@@ -233,6 +306,12 @@ def sharper_up_to(n_positive: int, n_unlabeled: int, prior: float, *, tau: float
     """The largest rho at which [prop:sharper] calls the new bound the sharper one; below 0 there is none.
 
     ``(1 + nu) / 2 - 5 sqrt(2 tau) chi2 nu / (6 chi1)``, with chi1 and chi2 for the weight 2 prior.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.sharper_up_to(10_000, 40_000, 0.5), 4)
+    0.966
     """
     check(prior=prior, tau=tau, nu=nu)
     ratio = chi2(n_positive, n_unlabeled, 2 * prior) / chi1(n_positive, n_unlabeled, 2 * prior)
@@ -247,6 +326,12 @@ def is_sharper(
     The condition is [thm:estimation_error] at alpha = 1 being at most [eq:kiryo_ineq] with Delta = 0. It is exact for
     that alpha (each step of the proof is an equivalence) and sufficient for the optimal one. With nothing known of the
     variances (rho = nu = 1) it never holds, at no sample size. Parameters are as in `estimation_error_bound`.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> bounds.is_sharper(10_000, 40_000, 0.5, rho=0.4)
+    True
     """
     return check_deviation(rho, nu=nu) <= sharper_up_to(n_positive, n_unlabeled, prior, tau=tau, nu=nu)
 
@@ -269,6 +354,13 @@ def excess_risk_bound(
     ``approximation_error + estimation_error_bound(...)``: the hinge risk bounds the error rate from above, and
     ``approximation_error`` is what the class lacks, inf over F of the hinge risk less that over all functions; see
     `unlabeled.bounds.approximation_error`. Other parameters are as in `estimation_error_bound`.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.excess_risk_bound(
+    ...     10_000, 40_000, 0.5, approximation_error=0.1, positive_complexity=0.01, unlabeled_complexity=0.005), 4)
+    0.2535
     """
     check(approximation_error=approximation_error)
     return approximation_error + estimation_error_bound(

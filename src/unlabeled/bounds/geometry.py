@@ -20,6 +20,12 @@ def kernel_mean_error_bound(n_positive: int, n_unlabeled: int, prior: float, *, 
     moves a mean by sqrt(2) / n at most, because ``|k(., x) - k(., y)|^2 = 2 - 2 k(x, y) <= 2`` for a kernel between 0
     and ``k(x, x) = 1``, as all kernels of this library are; McDiarmid's inequality does the rest. The same number
     bounds the largest difference of empirical and true hinge risk over the ball, and ``|wmmd(P, U) - wmmd|``.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.kernel_mean_error_bound(10_000, 40_000, 0.5), 4)
+    0.0305
     """
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, prior=prior, tau=tau)
     return math.sqrt((2 * prior) ** 2 / n_positive + 1 / n_unlabeled) * (1 + math.sqrt(tau))
@@ -42,6 +48,12 @@ def round_ball_bound(
         less D serves, with the same probability.
     tau : float
         The bound holds with probability at least 1 - exp(-tau); 3 stands for 95 %.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.round_ball_bound(1000, 4000, 0.5, wmmd=0.3), 4)
+    0.016
     """
     off = kernel_mean_error_bound(n_positive, n_unlabeled, prior, tau=tau)
     if wmmd is None:

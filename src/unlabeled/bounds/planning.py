@@ -47,6 +47,14 @@ def sample_size(
     Returns
     -------
     n_positive, n_unlabeled : int
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> bounds.sample_size(0.1, prior=0.2)  # (positives, unlabeled rows)
+    (13269, 24440)
+    >>> bounds.sample_size(0.1, bounds.round_ball_bound, prior=0.2, n_unlabeled=10_000)
+    (682, 10000)
     """
     check(target=target, prior=prior, positive_cost=positive_cost)
     sizes = _family_of_sizes(n_positive, n_unlabeled, (2 * prior / positive_cost) ** (2 / 3))

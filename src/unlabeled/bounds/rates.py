@@ -33,25 +33,52 @@ def theorem_bandwidth(n_positive: int, n_unlabeled: int, *, smoothness: float, n
     smoothness : float
         The Hoelder exponent alpha_H of the densities, in (0, 1].
     n_features : int
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.theorem_bandwidth(1000, 4000, smoothness=1.0, n_features=2), 4)
+    0.1778
     """
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, smoothness=smoothness, n_features=n_features)
     return float(min(n_positive, n_unlabeled) ** (-1 / (2 * smoothness + n_features)))
 
 
 def gamma_of_bandwidth(bandwidth: float) -> float:
-    """``gamma = 1 / (2 h^2)``, so that ``exp(-gamma |x - y|^2) = exp(-|x - y|^2 / (2 h^2))``."""
+    """``gamma = 1 / (2 h^2)``, so that ``exp(-gamma |x - y|^2) = exp(-|x - y|^2 / (2 h^2))``.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.gamma_of_bandwidth(0.5), 4)
+    2.0
+    """
     check(bandwidth=bandwidth)
     return 1 / (2 * bandwidth**2)
 
 
 def bandwidth_of_gamma(gamma: float) -> float:
-    """``h = 1 / sqrt(2 gamma)``."""
+    """``h = 1 / sqrt(2 gamma)``.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.bandwidth_of_gamma(2.0), 4)
+    0.5
+    """
     check(gamma=gamma)
     return 1 / math.sqrt(2 * gamma)
 
 
 def rate_exponent(*, smoothness: float, noise_exponent: float, n_features: int) -> float:
-    """The exponent of 1 / n in the theorem: ``smoothness (1 + noise_exponent) / (2 smoothness + n_features)``."""
+    """The exponent of 1 / n in the theorem: ``smoothness (1 + noise_exponent) / (2 smoothness + n_features)``.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.rate_exponent(smoothness=1.0, noise_exponent=1.0, n_features=2), 4)
+    0.5
+    """
     check(smoothness=smoothness, noise_exponent=noise_exponent, n_features=n_features)
     return smoothness * (1 + noise_exponent) / (2 * smoothness + n_features)
 
@@ -68,6 +95,12 @@ def excess_risk_rate(
     """``constant * min(n_positive, n_unlabeled)^(-rate_exponent)``, with probability 1 - 1/n_positive - 1/n_unlabeled.
 
     The constant exists but is unknown, so this is a rate to compare sizes with, not a guarantee.
+
+    Examples
+    --------
+    >>> from unlabeled import bounds
+    >>> round(bounds.excess_risk_rate(1000, 4000, smoothness=1.0, noise_exponent=1.0, n_features=2), 4)
+    0.0316
     """
     check(n_positive=n_positive, n_unlabeled=n_unlabeled, constant=constant)
     exponent = rate_exponent(smoothness=smoothness, noise_exponent=noise_exponent, n_features=n_features)

@@ -72,6 +72,15 @@ def draw_pu(
     -------
     PUData
         The samples, in random order, with their hidden classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from unlabeled.datasets import draw_pu
+    >>> X, benign = load_breast_cancer(return_X_y=True)
+    >>> data = draw_pu(X, benign == 0, 50, 200, 100, 0.3, random_state=0)
+    >>> data.positive.shape, data.unlabeled.shape, int(data.unlabeled_truth.sum())
+    ((50, 30), (200, 30), 60)
     """
     table, is_positive = _check_table(X, y, pos_label)
     _check_options(scenario, propensity)

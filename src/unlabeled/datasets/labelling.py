@@ -39,7 +39,17 @@ class Labelling(Protocol):
 
 @dataclass(frozen=True)
 class AtRandom:
-    """Completely at random: e(x) = frequency."""
+    """Completely at random: e(x) = frequency.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import draw_pu, make_gaussians, AtRandom
+    >>> pool = make_gaussians(1, 2000, 10, random_state=0)
+    >>> data = draw_pu(pool.unlabeled, pool.unlabeled_truth, 50, 450, 10, 0.5, scenario="single-sample",
+    ...                propensity=AtRandom(0.2), random_state=0)
+    >>> data.positive.mean(axis=0).round(1), pool.unlabeled[pool.unlabeled_truth].mean(axis=0).round(1)
+    (array([0.8, 0.6]), array([0.7, 0.7]))
+    """
 
     frequency: float
 
@@ -64,6 +74,15 @@ class EasyFirst:
     posterior : callable, optional
         Answers with P(y = 1 | x) of rows. By default a logistic regression (L2 penalty, C = 1) on standardised
         features, fitted to the table and its true classes.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import draw_pu, make_gaussians, EasyFirst
+    >>> pool = make_gaussians(1, 2000, 10, random_state=0)
+    >>> data = draw_pu(pool.unlabeled, pool.unlabeled_truth, 50, 450, 10, 0.5, scenario="single-sample",
+    ...                propensity=EasyFirst(0.2), random_state=0)
+    >>> data.positive.mean(axis=0).round(1), pool.unlabeled[pool.unlabeled_truth].mean(axis=0).round(1)
+    (array([1. , 0.9]), array([0.7, 0.7]))
     """
 
     frequency: float
@@ -92,6 +111,15 @@ class HardFirst:
         1 is proportional to P(y = 0 | x); 0 is completely at random.
     posterior : callable, optional
         As for `EasyFirst`.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import draw_pu, make_gaussians, HardFirst
+    >>> pool = make_gaussians(1, 2000, 10, random_state=0)
+    >>> data = draw_pu(pool.unlabeled, pool.unlabeled_truth, 50, 450, 10, 0.5, scenario="single-sample",
+    ...                propensity=HardFirst(0.2), random_state=0)
+    >>> data.positive.mean(axis=0).round(1), pool.unlabeled[pool.unlabeled_truth].mean(axis=0).round(1)
+    (array([0.4, 0.3]), array([0.7, 0.7]))
     """
 
     frequency: float
@@ -124,6 +152,15 @@ class ByColumn:
         1 is proportional to u; 0 is completely at random.
     falling : bool, default=False
         Small values first: u(x) counts the positives whose value is as small or larger.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import draw_pu, make_gaussians, ByColumn
+    >>> pool = make_gaussians(1, 2000, 10, random_state=0)
+    >>> data = draw_pu(pool.unlabeled, pool.unlabeled_truth, 50, 450, 10, 0.5, scenario="single-sample",
+    ...                propensity=ByColumn(0, 0.2), random_state=0)
+    >>> data.positive.mean(axis=0).round(1), pool.unlabeled[pool.unlabeled_truth].mean(axis=0).round(1)
+    (array([1.3, 0.6]), array([0.7, 0.7]))
     """
 
     column: int
@@ -156,6 +193,15 @@ class LogisticIn:
         One for each of them.
     frequency : float in (0, 1)
         The mean of e over the positives, which decides b.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import draw_pu, make_gaussians, LogisticIn
+    >>> pool = make_gaussians(1, 2000, 10, random_state=0)
+    >>> data = draw_pu(pool.unlabeled, pool.unlabeled_truth, 50, 450, 10, 0.5, scenario="single-sample",
+    ...                propensity=LogisticIn([0], [2.0], 0.2), random_state=0)
+    >>> data.positive.mean(axis=0).round(1), pool.unlabeled[pool.unlabeled_truth].mean(axis=0).round(1)
+    (array([1.8, 0.7]), array([0.7, 0.7]))
     """
 
     columns: Sequence[int]

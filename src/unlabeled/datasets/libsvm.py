@@ -51,6 +51,12 @@ def load_libsvm(name: str, layout: str = "indexed", data_home: Folder | None = N
     Bunch
         ``data`` (float32 for epsilon_normalized and HIGGS, else float64), ``target`` (1 or 0), ``target_names`` (what
         0 and 1 mean), ``name``, ``layout``, ``files``, ``note`` (empty, or what is missing) and ``DESCR``.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import load_libsvm
+    >>> table = load_libsvm("heart")  # doctest: +SKIP
+    >>> table.data.shape, table.target.shape  # doctest: +SKIP
     """
     source = find_source(name)
     if layout not in LAYOUTS:

@@ -52,6 +52,12 @@ class PaperDataset:
     """A data set of the paper's Table 2: all its rows, which of them are positive, and the sizes to draw.
 
     ``note`` is empty where rows and sizes are the paper's, and else says how they differ.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import paper_dataset
+    >>> heart = paper_dataset("heart")  # doctest: +SKIP
+    >>> data = heart.draw(random_state=0)  # doctest: +SKIP
     """
 
     name: str
@@ -96,6 +102,12 @@ def paper_dataset(
     PaperDataset
         Where the files found have fewer rows than the paper's sizes need, the sizes are the largest of the same
         proportion that they allow, and its ``note`` says so.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import paper_dataset
+    >>> heart = paper_dataset("heart")  # doctest: +SKIP
+    >>> heart.X.shape, heart.prior  # doctest: +SKIP
     """
     if name not in _TABLE:
         raise ValueError(f"name={name!r} is not known; use one of {list(PAPER_DATASETS)}.")

@@ -17,6 +17,15 @@ class PUData:
 
     In the single-sample scenario the population is `positive` and `unlabeled` together; in the case-control scenario
     `unlabeled` alone is a sample of it. The test sample is one of the population in both.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> data.X.shape, int(data.y.sum())
+    ((260, 2), 60)
+    >>> data.unlabeled_truth[:5]
+    array([ True, False, False, False,  True])
     """
 
     positive: FloatArray

@@ -23,7 +23,15 @@ def make_two_moons(
     noise: float = 0.4,
     random_state: RandomState = None,
 ) -> PUData:
-    """Two moons as in the paper's Experiment 1: normal noise around `moon_curve`."""
+    """Two moons as in the paper's Experiment 1: normal noise around `moon_curve`.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_two_moons
+    >>> data = make_two_moons(10, 400, random_state=0)
+    >>> data.positive.shape, data.unlabeled.shape, data.test_truth.shape
+    ((10, 2), (400, 2), (1000,))
+    """
 
     def draw(n: int, sign: int, rng: np.random.RandomState) -> FloatArray:
         return np.asarray(moon_curve(rng.uniform(size=n), sign) + rng.normal(scale=noise, size=(n, 2)))
@@ -50,6 +58,13 @@ def make_gaussians(
 
     The default is the paper's Experiments 2 to 4: means y (1, 1) / sqrt(2), hence 2 apart. What the best classifier of
     them can reach is known: `GaussianBayes`.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(100, 400, prior=0.3, random_state=0)
+    >>> data.positive.shape, data.unlabeled.shape, round(float(data.unlabeled_truth.mean()), 2)
+    ((100, 2), (400, 2), 0.32)
     """
     mean = separation / 2 / np.sqrt(n_features)
 

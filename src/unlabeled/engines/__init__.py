@@ -88,6 +88,15 @@ def log_kernel_sums(
     -------
     log_sums : float64 array of shape (n_gammas, n_queries), or (n_weightings, n_gammas, n_queries)
         Finite unless the sum is empty (then ``-inf``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled.engines import log_kernel_sums
+    >>> queries, points = [[0.0], [100.0]], [[0.0], [1.0], [2.0]]
+    >>> log_kernel_sums(queries, points, "rbf", [0.5, 1.0]).round(3)  # finite far away too
+    array([[ 5.550e-01, -4.802e+03],
+           [ 3.270e-01, -9.604e+03]])
     """
     kernel, gammas = as_kernel(kernel), as_gammas(gammas)
     queries, points = _as_points(queries, "queries"), _as_points(points, "points")

@@ -57,7 +57,14 @@ ENGINES: dict[str, Engine] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine, and why it is the one."""
+    """An engine, and why it is the one.
+
+    Examples
+    --------
+    >>> from unlabeled.engines import Choice
+    >>> Choice("numba", "it is the first that is installed").name
+    'numba'
+    """
 
     name: str
     reason: str

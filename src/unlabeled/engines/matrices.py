@@ -49,6 +49,15 @@ def kernel_matrix(
     Returns
     -------
     matrix : float64 array of shape (n_gammas, n_queries, n_points); n_gammas is 1 for the linear kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled.engines import kernel_matrix
+    >>> from unlabeled.kernels import RBF
+    >>> kernel_matrix(np.array([[0.0], [1.0]]), np.array([[0.0], [2.0]]), RBF(), np.array([0.5])).round(3)
+    array([[[1.   , 0.135],
+            [0.607, 0.607]]])
     """
     if is_tensor(queries) or is_tensor(points):
         on_card: FloatArray = load("triton").kernel_matrix(queries, points, kernel, gammas)

@@ -55,6 +55,14 @@ def pu_recall(
         How often each row counts.
     pos_label : optional
         The value that marks labelled positives, where numbers or words do not say it.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import pu_recall
+    >>> round(pu_recall(y_true, y_pred), 4)
+    0.75
     """
     return Rates.of(y_true, y_pred, scenario, sample_weight, pos_label).recall
 
@@ -67,7 +75,16 @@ def pu_flagged_rate(
     sample_weight: _Weights = None,
     pos_label: Any = None,
 ) -> float:
-    """Share of the population that is called positive; parameters as in `pu_recall`."""
+    """Share of the population that is called positive; parameters as in `pu_recall`.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import pu_flagged_rate
+    >>> round(pu_flagged_rate(y_true, y_pred), 4)
+    0.3333
+    """
     return Rates.of(y_true, y_pred, scenario, sample_weight, pos_label).flagged
 
 
@@ -84,6 +101,14 @@ def pu_lee_liu(
     It is precision times recall over the prior, so it ranks classifiers as precision times recall does, without
     knowing the prior. 1 is the score of flagging at random; the most is 1/prior. Where positives are flagged and no
     row of the population is, the flagged rate is read as that of one row. 0 where nothing is flagged.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import pu_lee_liu
+    >>> round(pu_lee_liu(y_true, y_pred), 4)
+    1.6875
     """
     rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     return rates.recall**2 / (rates.flagged or rates.averages.row_share)
@@ -106,6 +131,14 @@ def pu_precision(
         As in `pu_recall`.
     prior : float in (0, 1)
         P(y = 1) in the population.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import pu_precision
+    >>> round(pu_precision(y_true, y_pred, prior=0.3), 4)
+    0.675
     """
     rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     found = rates.found(prior)
@@ -121,7 +154,16 @@ def pu_f1(
     sample_weight: _Weights = None,
     pos_label: Any = None,
 ) -> float:
-    """Harmonic mean of `pu_precision` and `pu_recall`, at most 1; parameters as in `pu_precision`."""
+    """Harmonic mean of `pu_precision` and `pu_recall`, at most 1; parameters as in `pu_precision`.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import pu_f1
+    >>> round(pu_f1(y_true, y_pred, prior=0.3), 4)
+    0.7105
+    """
     rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     found = rates.found(prior)
     return 2 * found / (max(rates.flagged, found) + prior)
@@ -139,6 +181,14 @@ def pu_accuracy(
     """Share of the population that is classified rightly, without bias, so that noise may push it above 1.
 
     One minus the error rate that the paper chooses gamma by; parameters as in `pu_precision`.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import pu_accuracy
+    >>> round(pu_accuracy(y_true, y_pred, prior=0.3), 4)
+    0.8167
     """
     rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     return 1 - prior - rates.flagged + 2 * rates.found(prior)
@@ -157,6 +207,14 @@ def proxy_accuracy(
 
     ``2 prior * recall + (share of the population called negative)``. It differs from `pu_accuracy` by a constant, so
     it ranks alike; report `pu_accuracy`.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_pred = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0]
+    >>> from unlabeled.metrics import proxy_accuracy
+    >>> round(proxy_accuracy(y_true, y_pred, prior=0.3), 4)
+    1.1167
     """
     rates = Rates.of(y_true, y_pred, scenario, sample_weight, pos_label)
     return 1 - rates.flagged + 2 * rates.found(prior)

@@ -37,6 +37,14 @@ def proxy_roc_auc(
         How often each row counts.
     pos_label : optional
         The value that marks labelled positives, where numbers or words do not say it.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_score = [4, 3, 2, 1, 3.5, 2.5, 0.5, 0.4, 0.3, 0.2]
+    >>> from unlabeled.metrics import proxy_roc_auc
+    >>> round(proxy_roc_auc(y_true, y_score), 4)
+    0.7917
     """
     _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)
@@ -60,6 +68,14 @@ def pu_roc_auc(
         As in `proxy_roc_auc`.
     prior : float in (0, 1)
         P(y = 1) in the population.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_score = [4, 3, 2, 1, 3.5, 2.5, 0.5, 0.4, 0.3, 0.2]
+    >>> from unlabeled.metrics import pu_roc_auc
+    >>> round(pu_roc_auc(y_true, y_score, prior=0.3), 4)
+    0.9167
     """
     _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)
@@ -80,6 +96,14 @@ def pu_average_precision(
 
     Parameters as in `pu_roc_auc`. The precision at each threshold is at most 1. It is noisy where positives are rare:
     at a prior of 0.05, 200,000 rows give it with a standard error of 0.01 or so, see `unlabeled.metrics`.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> y_score = [4, 3, 2, 1, 3.5, 2.5, 0.5, 0.4, 0.3, 0.2]
+    >>> from unlabeled.metrics import pu_average_precision
+    >>> round(pu_average_precision(y_true, y_score, prior=0.3), 4)
+    0.8687
     """
     _, is_positive = as_labels(y_true, pos_label)
     averages = Averages.of(is_positive, scenario, sample_weight)

@@ -77,6 +77,14 @@ def pu_risk(
         How often each row counts.
     pos_label : optional
         The value that marks labelled positives, where numbers or words do not say it.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> decision = [2, 1, 1, -1, 1.5, 0.5, -1, -1, -2, -2]  # positive above 0
+    >>> from unlabeled.metrics import pu_risk
+    >>> round(pu_risk(y_true, decision, prior=0.3), 4)
+    0.1833
     """
     if loss not in LOSSES:
         raise ValueError(f"loss={loss!r} is not known; use one of {sorted(LOSSES)}.")

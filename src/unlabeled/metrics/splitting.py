@@ -28,6 +28,14 @@ class PUStratifiedKFold(StratifiedKFold):
         Used when ``shuffle`` is True.
     pos_label : optional
         The value that marks labelled positives, where numbers or words do not say it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled.metrics import PUStratifiedKFold
+    >>> X, y = np.zeros((12, 1)), np.array([1, 1, 1] + [0] * 9)
+    >>> [int(y[test].sum()) for _, test in PUStratifiedKFold(3).split(X, y)]
+    [1, 1, 1]
     """
 
     def __init__(

@@ -31,6 +31,14 @@ class AutoPrior(ScorePrior):
     ----------
     prior_, honest_scores_
         As for `BestBinPrior`.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import AutoPrior
+    >>> round(float(AutoPrior().fit(data.X, data.y).prior_), 2)  # in truth 0.5
+    0.39
     """
 
     @property

@@ -47,6 +47,14 @@ class BestBinPrior(ScorePrior):
         P(y = 1) in the population.
     honest_scores_ : HonestScores
         Scores of both samples.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import BestBinPrior
+    >>> round(float(BestBinPrior().fit(data.X, data.y).prior_), 2)  # in truth 0.5
+    0.42
     """
 
     def _share(self, scores: HonestScores) -> float:

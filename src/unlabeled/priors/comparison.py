@@ -22,7 +22,15 @@ _CLOSEST = 1e-9
 
 @dataclass(frozen=True)
 class PriorEstimate:
-    """A prior, the ends of its 95 % interval (None where it was given), and where it is from."""
+    """A prior, the ends of its 95 % interval (None where it was given), and where it is from.
+
+    Examples
+    --------
+    >>> from unlabeled.priors import PriorEstimate
+    >>> estimate = PriorEstimate(0.1, None, None, "given")
+    >>> estimate.value, estimate.source
+    (0.1, 'given')
+    """
 
     value: float
     low: float | None
@@ -44,7 +52,17 @@ class PriorEstimate:
 
 @dataclass(frozen=True)
 class PriorComparison:
-    """Estimates by name, why others have none, and how many labelled positives they are from."""
+    """Estimates by name, why others have none, and how many labelled positives they are from.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import compare_priors
+    >>> comparison = compare_priors(data.X, data.y, names=["density", "km2"])
+    >>> sorted(comparison.estimates), comparison.failures
+    (['density', 'km2'], {})
+    """
 
     estimates: dict[str, PriorEstimate]
     failures: dict[str, str]

@@ -59,6 +59,14 @@ class DedpulPrior(ScorePrior):
     - the WMMD scores, and ``method="em"`` without the kink: it answers near 0 where the iteration does.
 
     What Ivanov has is read off the program that he released. Errors published for DEDPUL are not those of this class.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import DedpulPrior
+    >>> round(float(DedpulPrior().fit(data.X, data.y).prior_), 2)  # in truth 0.5
+    0.41
     """
 
     def __init__(

@@ -53,6 +53,14 @@ class DensityPrior(RowPrior):
     -----
     As ``prior`` of a classifier that has scores of its own, and unless it was given a kernel or gammas, it reads these
     scores (`fit_scores`), as in the paper.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import DensityPrior
+    >>> round(float(DensityPrior().fit(data.X, data.y).prior_), 2)  # in truth 0.5
+    0.6
     """
 
     def __init__(
@@ -141,6 +149,14 @@ def density_prior(log_scores: FloatArray, weights: FloatArray | None = None, eta
     -------
     priors : array of shape (n_gammas,)
         In (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unlabeled.priors import density_prior
+    >>> log_scores = np.log([[1.0, 1.6, 2.0, 2.0, 2.5]])  # (n_gammas, n_positive)
+    >>> density_prior(log_scores)
+    array([0.4])
     """
     if not 0 < eta < 1:
         raise ValueError(f"eta must lie strictly between 0 and 1; got {eta!r}.")

@@ -56,6 +56,14 @@ class ElkanNotoPrior(ScorePrior):
         Share of labelled rows among the positives of P and U together.
     honest_scores_ : HonestScores
         The out-of-fold log odds of both samples.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import ElkanNotoPrior
+    >>> round(float(ElkanNotoPrior().fit(data.X, data.y).prior_), 2)  # in truth 0.5
+    0.51
     """
 
     def __init__(

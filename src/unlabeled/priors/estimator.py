@@ -27,6 +27,18 @@ class PriorEstimator(PUInput, BaseEstimator):
     What can be identified is the largest share of the unlabeled distribution that could be positive. If some mixture
     of the negatives looks like the positives (the distributions are not *irreducible*), every estimate here is, in the
     limit, an upper bound of the prior and not the prior.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled.priors import BestBinPrior, PriorEstimator
+    >>> estimator = BestBinPrior().fit(data.X, data.y)
+    >>> isinstance(estimator, PriorEstimator)
+    True
+    >>> low, high = estimator.interval()
+    >>> bool(low <= estimator.prior_ <= high)
+    True
     """
 
     _takes_missing = True

@@ -31,7 +31,14 @@ FEWEST_POSITIVES = 20.0
 
 
 class ScarWarning(UserWarning):
-    """Labels do not look as if they were given completely at random."""
+    """Labels do not look as if they were given completely at random.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from unlabeled.priors import ScarWarning
+    >>> warnings.simplefilter("error", ScarWarning)  # doctest: +SKIP
+    """
 
 
 #: Whether the warning has come, where several estimates from one table are to give it only once.

@@ -50,6 +50,20 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         is made of must be on the list of types that `load` accepts; others are named in the error: functions of your
         own, such as the ``network`` of an `NNPUClassifier`, and estimators of other libraries.
     path : path
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from unlabeled import WMMDClassifier, load, save
+    >>> model = WMMDClassifier().fit(data.X, data.y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "frauds.model")
+    ...     again = load(Path(folder) / "frauds.model")
+    >>> bool((again.predict(data.test) == model.predict(data.test)).all())
+    True
     """
     archive = _archive(model)
     header = Header.of(model, archive)
@@ -95,6 +109,19 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     ------
     ModelFileError
         Where the file is not a model, is damaged, newer than this library, or holds types that are not accepted.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from unlabeled import WMMDClassifier, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(WMMDClassifier().fit(data.X, data.y), Path(folder) / "frauds.model")
+    ...     model = load(Path(folder) / "frauds.model")
+    >>> model.predict(data.test).shape
+    (100,)
     """
     skops = _skops()
     with Path(path).open("rb") as file:

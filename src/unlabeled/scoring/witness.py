@@ -45,6 +45,16 @@ def wmmd(
     radius : float
         Radius of the ball in the reproducing kernel Hilbert space.
     engine : {"auto", "triton", "tree", "numba", "reference"}
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, separation=3, random_state=0)
+    >>> from unlabeled import wmmd
+    >>> round(wmmd(data.positive, data.unlabeled, 2 * 0.5), 3)
+    0.281
+    >>> round(wmmd(data.unlabeled, data.unlabeled, 1.0), 3)
+    0.0
     """
     return witness(positive, unlabeled, weight, kernel=kernel, gamma=gamma, radius=radius, engine=engine).wmmd
 

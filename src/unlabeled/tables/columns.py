@@ -40,6 +40,12 @@ class Column:
 
     ``pattern`` is the pattern of dates (``%d/%m/%Y``), or the spelling of numbers by an example (``1.234,5``); "" is
     what computers write, and the one for columns that are typed.
+
+    Examples
+    --------
+    >>> from unlabeled.tables import Column
+    >>> Column("channel", "category", categories=("shop", "web")).kind
+    'category'
     """
 
     name: str
@@ -62,7 +68,14 @@ class Column:
 
 @dataclass
 class Notices:
-    """What was strange in the rows that were encoded: counts by column, and a value that cannot be read."""
+    """What was strange in the rows that were encoded: counts by column, and a value that cannot be read.
+
+    Examples
+    --------
+    >>> from unlabeled.tables import Notices
+    >>> Notices(unseen={"channel": 3}).unseen
+    {'channel': 3}
+    """
 
     unseen: dict[str, int] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
@@ -98,7 +111,16 @@ class Notices:
 
 @dataclass(frozen=True)
 class Columns:
-    """All columns of the table a model was fitted to, but for the label."""
+    """All columns of the table a model was fitted to, but for the label.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from unlabeled.tables import find_columns
+    >>> columns = find_columns(pl.DataFrame({"age": [31, 40, 58], "channel": ["web", "shop", "web"]}))
+    >>> [(column.name, column.kind) for column in columns.all]
+    [('age', 'number'), ('channel', 'category')]
+    """
 
     all: tuple[Column, ...]
 

@@ -15,7 +15,16 @@ from unlabeled.tables.errors import TableError
 
 @dataclass(frozen=True)
 class Labels:
-    """Which rows are labelled positives, and the value that says so."""
+    """Which rows are labelled positives, and the value that says so.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from unlabeled.tables import find_labels
+    >>> labels = find_labels(pl.DataFrame({"fraud": ["yes", None, "yes", None]}), "fraud")
+    >>> labels.is_positive, labels.positive
+    (array([ True, False,  True, False]), 'yes')
+    """
 
     is_positive: np.ndarray
     positive: str
@@ -39,6 +48,13 @@ def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None, ne
     Without ``positive`` it is the larger of two numbers, the one of two words that `unlabeled.labels` knows for it,
     such as yes or true, or the one value of a column that is empty otherwise. ``negative`` is the value of rows that
     are known to be negative.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from unlabeled.tables import find_labels
+    >>> find_labels(pl.DataFrame({"fraud": [1, 0, 0, 1]}), "fraud").is_positive
+    array([ True, False, False,  True])
     """
     check_column(label, frame.columns)
     text = _as_text(frame[label])

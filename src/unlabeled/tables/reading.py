@@ -44,6 +44,11 @@ class Table:
     """A table in a file: nothing is read but its head.
 
     ``source`` is the file that is read, of the format ``format``: ``path`` itself or a copy, which ``copies`` keep.
+
+    Examples
+    --------
+    >>> from unlabeled.tables import Table
+    >>> table = Table.open("customers.csv")  # doctest: +SKIP
     """
 
     path: Path
@@ -289,5 +294,12 @@ def _without_empty_rows(frame: _AnyFrame) -> _AnyFrame:
 
 
 def rows_a_batch(n_columns: int, n_numbers: int = 1 << 21) -> int:
-    """How many rows make a batch of about ``n_numbers`` values: 16 MB of them unless told."""
+    """How many rows make a batch of about ``n_numbers`` values: 16 MB of them unless told.
+
+    Examples
+    --------
+    >>> from unlabeled.tables import rows_a_batch
+    >>> rows_a_batch(20)
+    65536
+    """
     return int(np.clip(n_numbers // max(n_columns, 1), 1, 1 << 16))

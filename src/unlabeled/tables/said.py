@@ -32,7 +32,14 @@ class Said:
 
 
 def parse_kinds(texts: Sequence[str]) -> dict[str, str]:
-    """What is said of columns in the form ``NAME=KIND``, as a mapping from names to kinds."""
+    """What is said of columns in the form ``NAME=KIND``, as a mapping from names to kinds.
+
+    Examples
+    --------
+    >>> from unlabeled.tables import parse_kinds
+    >>> parse_kinds(["customer_id=identifier", "age=number"])
+    {'customer_id': 'identifier', 'age': 'number'}
+    """
     found = {}
     for text in texts:
         match = _NAME_AND_KIND.fullmatch(text)

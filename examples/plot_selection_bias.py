@@ -1,0 +1,59 @@
+"""
+Labels of one branch: selection bias
+====================================
+
+Frauds were looked for in one branch more than in the others. The classifier takes the branch for a sign of fraud. A
+test sees it, and a classifier that is told of the column mends it.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.metrics import balanced_accuracy_score
+
+from unlabeled import PropensityEMClassifier, PUClassifier
+from unlabeled.bias import ScarTest
+
+# %%
+# Two features tell of fraud; the third is a number of the branch, such as its size, and has nothing to do with it.
+# Positives of large branches are labelled far more often.
+
+rng = np.random.default_rng(0)
+n = 1500
+truth = rng.uniform(size=n) < 0.4
+X = rng.normal(size=(n, 3))
+X[:, :2] += 1.1 * truth[:, None]
+propensity = 0.55 / (1 + np.exp(-2.5 * X[:, 2]))
+y = truth & (rng.uniform(size=n) < propensity)
+print(f"{y.sum()} of {truth.sum()} frauds are labelled")
+
+# %%
+# Can the labels have been given at random, with at least 40 % positives?
+
+test = ScarTest(prior=0.4, scenario="single-sample").fit(X, y)
+print(test.verdict_)
+for difference in test.columns_[:3]:
+    print(difference)
+
+# %%
+# Told which column labelling depends on, EM learns class and propensity together.
+
+plain = PUClassifier(prior=0.4, scenario="single-sample").fit(X, y)
+mended = PropensityEMClassifier(columns=[2]).fit(X, y)
+
+figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharey=True)
+for axes, (name, model) in zip(
+    panels, {"PUClassifier": plain, "PropensityEMClassifier(columns=[2])": mended}.items(), strict=True
+):
+    flagged = model.predict(X) == 1
+    accuracy = balanced_accuracy_score(truth, flagged)
+    missed, wrong = truth & ~flagged, ~truth & flagged
+    along = X[:, :2].sum(axis=1)
+    axes.scatter(X[:, 2], along, s=8, color="#cccccc", label="right")
+    axes.scatter(X[missed, 2], along[missed], s=12, color="#2a6fbb", label=f"missed: {missed.sum()}")
+    axes.scatter(X[wrong, 2], along[wrong], s=12, color="#c8453b", label=f"wrongly flagged: {wrong.sum()}")
+    axes.set(title=f"{name}\nbalanced accuracy {accuracy:.2f}", xlabel="size of the branch (says nothing)")
+    axes.legend(frameon=False, fontsize=9, loc="lower right")
+panels[0].set_ylabel("the two columns that tell, summed")
+
+# %%
+# Nothing in a table proves that labels were given at random. :doc:`/bias` says what can be mended, and what cannot.
