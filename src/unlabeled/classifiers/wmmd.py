@@ -402,7 +402,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     def _round_ratios(self) -> list[Ratio]:
         if not self.rounds_:
             return []
-        voters = Voters.among(self.sample_, scored_places(self.sample_, self.honest_scores_))
+        voters = Voters.among(self.sample_, scored_places(self.sample_, self.own_honest_scores))
         return [finished.ratio(voters) for finished in self.rounds_]
 
     def _scored_by(self) -> tuple[PUSample, list[Ratio]]:

@@ -74,6 +74,11 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         return clone(self).set_params(**params).fit_sample(both)
 
     @property
+    def own_honest_scores(self) -> HonestScores:
+        """The honest scores of what `score_rows` answers: known negatives have no part in them."""
+        return self.honest_scores_ if self.known_negatives_ is None else self.known_negatives_.without
+
+    @property
     def _score_is_ratio(self) -> bool:
         """Whether the score is the log of a ratio of densities as it stands, and not a mean of several."""
         return self.threshold == "bayes"

@@ -139,6 +139,8 @@ class KnownNegatives:
         Their honest scores.
     prior : float
         The prior that the score was made with.
+    without : HonestScores
+        The classifier's honest scores when nobody knows of the negatives.
     """
 
     model: Any
@@ -150,6 +152,7 @@ class KnownNegatives:
     prior: float
     of_population: Line | PlainRatio
     of_negatives: Line | PlainRatio
+    without: HonestScores
 
     def combined(self, by_population: FloatArray, by_negatives: FloatArray) -> FloatArray:
         """Log ratios from the scores of both fits."""
@@ -368,7 +371,9 @@ def known_negatives(
     eta = best_eta(two, inverses, prior, weight)
     positive, unlabeled, negative = (mixed(eta, of[0], of[1], prior) for of in inverses)
     n_negatives = float(two.negative_weights.sum())
-    found = KnownNegatives(other, eta, weight, p_value, n_negatives, negative, prior, *maps)
+    found = KnownNegatives(
+        other, eta, weight, p_value, n_negatives, negative, prior, *maps, without=model.honest_scores_
+    )
     return found, two.against_population((positive, unlabeled, negative), prior, weight)
 
 

@@ -61,7 +61,7 @@ def distance_reasons(classifier: WMMDClassifier, row: FloatArray) -> DistanceRea
     of_ratio = _LogRatio.of(pu.positive, pu.population, row, classifier.gamma_)
     logs, weights, probable = [of_ratio], [1.0], None
     if classifier.rounds_:
-        voters = Voters.among(pu, scored_places(pu, classifier.honest_scores_))
+        voters = Voters.among(pu, scored_places(pu, classifier.own_honest_scores))
         weights = [finished.weight for finished in classifier.rounds_]
         logs += [_LogRatio.of(*_samples(voters, finished), row, finished.gamma) for finished in classifier.rounds_]
         probable = _probable(classifier.rounds_, voters, logs[1:], weights)

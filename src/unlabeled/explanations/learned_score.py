@@ -38,7 +38,7 @@ class LearnedReasons:
 
 def learned_reasons(classifier: ScoreWMMDClassifier, row: FloatArray) -> LearnedReasons:
     """Explain the score of one row of features (1, n_features)."""
-    score, honest = float(classifier.score_rows(row)[0]), classifier.honest_scores_
+    score, honest = float(classifier.score_rows(row)[0]), classifier.own_honest_scores
     return LearnedReasons(
         score,
         nearest_in_score(score, honest.positive, honest.positive_rows),

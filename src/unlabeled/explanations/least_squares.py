@@ -39,7 +39,7 @@ def least_squares_reasons(classifier: LeastSquaresPUClassifier, row: FloatArray)
     instead = np.repeat(row, row.shape[1], axis=0)
     np.fill_diagonal(instead, classifier.column_means_)
     score, *without = classifier.score_complete(np.vstack([row, instead]))
-    honest = classifier.honest_scores_
+    honest = classifier.own_honest_scores
     return LeastSquaresReasons(
         float(score),
         float(classifier.ratio_.at(row)[0]),
