@@ -48,6 +48,11 @@ def local(data):
     return WMMDClassifier(**OPTIONS).fit(data.X, data.y)
 
 
+def in_blocks(values):
+    length = -(-len(values) // N_PARTITIONS)
+    return da.from_array(values, chunks=(length, -1) if values.ndim == 2 else length)
+
+
 def slow_blocks(X, folder, seconds):
     """Partitions that take a while, and leave a mark in a folder each time that they are made."""
 
@@ -57,7 +62,7 @@ def slow_blocks(X, folder, seconds):
         time.sleep(seconds)
         return block
 
-    parted = da.from_array(X, chunks=(-(-len(X) // N_PARTITIONS), -1))
+    parted = X if isinstance(X, da.Array) else in_blocks(X)
     return parted.map_blocks(make, dtype=X.dtype, meta=np.empty((0, X.shape[1])))
 
 
@@ -80,9 +85,16 @@ def wait_for_workers(client):
     client.wait_for_workers(2, timeout=60)
 
 
-def test_a_worker_may_die_in_the_middle_of_a_fit(client, data, local, tmp_path):
+@pytest.mark.parametrize("kept", [False, True], ids=["made anew", "kept by workers"])
+def test_a_worker_may_die_in_the_middle_of_a_fit(client, data, local, tmp_path, kept):
+    """Where its partitions were kept, they are made again by the others, though tasks were to run on it."""
     wait_for_workers(client)
-    X, y = slow_blocks(data.X, tmp_path, 0.05), da.from_array(data.y, chunks=-(-len(data.y) // N_PARTITIONS))
+    X, y = in_blocks(data.X), in_blocks(data.y)
+    if kept:
+        X, y = persisted(X, y)
+        on_workers = client.who_has(X).values()
+        assert len({worker for workers in on_workers for worker in workers}) == 2
+    X = slow_blocks(X, tmp_path, 0.05)
     thread, killed = kill_a_worker(client, tmp_path, after=N_PARTITIONS + 3)
     model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
     thread.join()
@@ -106,8 +118,34 @@ def test_a_worker_may_die_in_the_middle_of_predictions(client, data, local, tmp_
     np.testing.assert_allclose(found, local.score_samples(rows), rtol=0, atol=1e-9)
 
 
-class DamagedError(RuntimeError):
-    """What a partition raises."""
+def persisted(*arrays):
+    """Arrays that the cluster keeps, all of them made."""
+    found = dask.persist(*arrays)
+    distributed.wait(found)
+    return found
+
+
+def bytes_between(client):
+    """What workers have sent each other so far."""
+    workers = set(client.scheduler_info(n_workers=-1)["workers"])
+    logs = client.run(lambda dask_worker: [(log["who"], log["total"]) for log in dask_worker.transfer_outgoing_log])
+    return sum(total for log in logs.values() for who, total in log if who in workers)
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["made anew", "kept by workers"])
+def test_partitions_stay_where_they_are(client, kept):
+    """Workers send each other sums and labels: less than 2 % of the table."""
+    wait_for_workers(client)
+    n_rows, length = 160_000, 10_000
+    y = (da.arange(n_rows, chunks=length) % 1000 == 0).astype(np.int8)
+    X = da.random.default_rng(0).normal(size=(n_rows, 10), chunks=(length, 10)) + y[:, None]
+    if kept:
+        X, y = persisted(X, y)
+    before = bytes_between(client)
+    options = {"gamma": 0.05, "scale": "none", "max_evaluations": 500, "random_state": 0}
+    model = DaskWMMDClassifier(0.1, smoothing=0, **options).fit(X, y)
+    assert len(model.sample_.unlabeled) == n_rows - 160
+    assert bytes_between(client) - before < 0.02 * X.nbytes
 
 
 def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):
