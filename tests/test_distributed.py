@@ -20,9 +20,12 @@ from unlabeled import WMMDClassifier  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
 from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
 from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
+from unlabeled.distributed.partitions import as_partitions  # noqa: E402
+from unlabeled.distributed.placing import Recipe  # noqa: E402
 from unlabeled.scoring import copies, selection, smoothing  # noqa: E402
 
 N_POSITIVE, N_UNLABELED = 40, 360
+LOW, HIGH = slice(0, 200), slice(200, 400)
 pytestmark = pytest.mark.usefixtures("client")
 
 
@@ -205,6 +208,20 @@ def test_scores_stream_to_parquet(frame, tmp_path):
 
 
 # --- what is lazy, and what moves ---
+
+
+def test_tasks_make_partitions_themselves_unless_two_share_something():
+    X, y, _ = table()
+    source = delayed(np.copy)(X)
+    shared = da.concatenate([da.from_delayed(source[part], (200, 2), dtype=float) for part in (LOW, HIGH)])
+    rows, labels = in_parts(X, [200, 200]) + 1, in_parts(y, [200, 200])
+    assert not any(isinstance(block, Recipe) for block, _, _ in as_partitions(shared, labels).read_inside)
+    assert not any(isinstance(block, Recipe) for block, _, _ in as_partitions(rows.persist(), labels).read_inside)
+    for (recipe, *others), part in zip(as_partitions(rows, labels).read_inside, (LOW, HIGH), strict=True):
+        block, found, weights = recipe.made()
+        np.testing.assert_array_equal(block, X[part] + 1)
+        np.testing.assert_array_equal(found, y[part])
+        assert [weights, *others] == [None, None, None]
 
 
 def test_nothing_is_computed_before_it_is_asked_for(tmp_path):

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from dask import delayed
+from dask.delayed import Delayed
 from distributed import Client
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.contract import ResolvedPrior
 from unlabeled.deciding.decision import ScoreDecisions
-from unlabeled.distributed.partitions import Report, as_partitions, classes_of, count_labels, report, with_classes
+from unlabeled.distributed.partitions import (
+    Partitions,
+    Report,
+    as_partitions,
+    classes_of,
+    count_labels,
+    report,
+    with_classes,
+)
+from unlabeled.distributed.placing import Inputs, at_home, homes
 from unlabeled.distributed.running import of_each, running_client
 from unlabeled.distributed.samples import DistributedSample, Held, UnlabeledRows, stacked_samples
 from unlabeled.distributed.scoring import (
@@ -120,18 +131,13 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
         """Look at every partition, and separate the two samples: positives here, unlabeled rows where they are."""
         client, partitions = self.client_, as_partitions(X, y, sample_weight)
         numbers = list(range(len(partitions)))
-        sources = partitions.label_blocks or partitions.labels
         with stage("labels"):
-            tasks = [
-                delayed(count_labels, name="unlabeled-labels")(partitions.layout, *given)
-                for given in zip(sources, partitions.labels, partitions.weights, strict=True)
-            ]
+            tasks = _tasks(client, count_labels, "unlabeled-labels", partitions, partitions.labels_inside)
             counts = of_each(client, tasks, numbers, verbose=self.verbose)
             self.classes_ = classes_of(counts, self.pos_label)
         partitions = with_classes(partitions, self.classes_)
         with stage("a look at all rows"):
-            given = zip(partitions.blocks, partitions.labels, partitions.weights, strict=True)
-            tasks = [delayed(report, name="unlabeled-report")(partitions.layout, *each) for each in given]
+            tasks = _tasks(client, report, "unlabeled-report", partitions, partitions.read_inside)
             reports: list[Report] = of_each(client, tasks, numbers, verbose=self.verbose)
         pu = self._samples(partitions, reports)
         self.n_features_in_, self.encoder_ = partitions.layout.n_features, None
@@ -240,6 +246,17 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Of one machine: use ``to_local()``."""
         raise NotImplementedError("score ranks all rows in one place: use to_local().score(X, y).")
+
+
+def _tasks(
+    client: Client, function: Callable[..., Any], name: str, partitions: Partitions, inputs: list[Inputs]
+) -> list[Delayed]:
+    """A task for each partition, where it is."""
+    tasks = []
+    for each, home in zip(inputs, homes(client, partitions.kept), strict=True):
+        with at_home(home):
+            tasks.append(delayed(function, name=name)(partitions.layout, *each))
+    return tasks
 
 
 def _too_many_evaluations(n_rows: int) -> str:

@@ -153,7 +153,7 @@ def _fitted_without(
     """A classifier of the cluster fitted to the rows outside of a fold, as one of a single machine."""
     layout, numbers = table.partitions.layout, list(range(len(table.partitions)))
     cut = delayed(_outside, name="unlabeled-training", nout=3)
-    parts = [cut(layout, *table.inputs(number), fold, n_folds) for number in numbers]
+    parts = [cut(layout, *table.partitions.inputs(number), fold, n_folds) for number in numbers]
     counts = of_each(client, [delayed(_label_counts)(part) for part in parts], numbers)
     in_use = [number for number in numbers if sum(counts[number])]
     of_labels = np.sum(counts, axis=0)

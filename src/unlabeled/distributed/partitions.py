@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import dask.array as da
@@ -17,6 +18,7 @@ from dask.delayed import Delayed
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
+from unlabeled.distributed.placing import Inputs, made, origins, with_recipes
 from unlabeled.labels import completed, find_classes
 from unlabeled.samples import LARGEST_WEIGHT, Sample, count_missing
 from unlabeled.scoring.forms import Ranges
@@ -132,6 +134,25 @@ class Partitions:
     def __len__(self) -> int:
         return len(self.blocks)
 
+    def inputs(self, number: int) -> Inputs:
+        """What makes a partition: its rows, labels and weights."""
+        return self.blocks[number], self.labels[number], self.weights[number]
+
+    @cached_property
+    def read_inside(self) -> list[Inputs]:
+        """What makes each partition for one task alone."""
+        return with_recipes([self.inputs(number) for number in range(len(self))])
+
+    @cached_property
+    def labels_inside(self) -> list[Inputs]:
+        """The same of labels and weights."""
+        return with_recipes(list(zip(self.label_blocks or self.labels, self.labels, self.weights, strict=True)))
+
+    @cached_property
+    def kept(self) -> list[frozenset[Any]]:
+        """Keys of what the cluster keeps of the rows of each partition."""
+        return [origin.kept for origin in origins([(block, None, None) for block in self.blocks])]
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -143,6 +164,7 @@ class Counts:
 
 def count_labels(layout: Layout, block: Any, labels: Any, weights: Any) -> Counts:
     """Which labels a partition holds."""
+    block, labels, weights = made(block, labels, weights)
     values, weighed = layout.labels(block, labels), layout.weights(block, weights)
     if values.ndim != 1:
         raise ValueError(f"its labels have shape {values.shape}; one label for each row is expected.")
@@ -204,6 +226,7 @@ class Report:
 
 def report(layout: Layout, block: Any, labels: Any, weights: Any) -> Report:
     """Read a whole partition."""
+    block, labels, weights = made(block, labels, weights)
     positive, unlabeled = layout.separated(block, labels, weights)
     n_rows, weighed = len(layout.labels(block, labels)), np.concatenate([positive.weights, unlabeled.weights])
     return Report(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import cloudpickle
@@ -12,6 +13,7 @@ from dask import delayed
 from dask.delayed import Delayed
 from distributed import Client, Future, default_client, progress, wait
 
+from unlabeled.distributed.placing import at_home
 from unlabeled.engines.threads import at_most_threads
 
 #: What is sent to all workers travels in the graph up to this many bytes, where a lost worker cannot lose it; more is
@@ -116,20 +118,35 @@ def _show(futures: list[Future], *, verbose: bool) -> None:
         progress(futures, notebook=False)
 
 
-def merged_over(
-    steps: Sequence[Callable[[Any], Delayed]], merge: Callable[[Delayed, Delayed], Delayed], n_lanes: int
-) -> Delayed:
-    """Tasks that take what came before and add to it, in some lanes that run beside each other; then a tree of merges.
+@dataclass(frozen=True)
+class Step:
+    """A task that takes what came before and adds to it, and the worker that has what it reads, if one has."""
 
-    What a lane has so far stays on its worker, so that hardly anything but the sums of lanes moves.
+    make: Callable[[Any], Delayed]
+    home: str | None = None
+
+    def task(self, so_far: Any) -> Delayed:
+        """The task."""
+        with at_home(self.home):
+            return self.make(so_far)
+
+
+def merged_over(steps: Sequence[Step], merge: Callable[[Delayed, Delayed], Delayed], n_lanes: int) -> Delayed:
+    """Steps one after the other in some lanes that run beside each other; then a tree of merges.
+
+    A lane has steps of one worker, and what it has so far stays there: only the sums of lanes move.
     """
-    n_lanes = max(1, min(n_lanes, len(steps)))
     lanes: list[Delayed] = []
-    for lane in range(n_lanes):
-        so_far: Any = None
-        for step in steps[lane * len(steps) // n_lanes : (lane + 1) * len(steps) // n_lanes]:
-            so_far = step(so_far)
-        lanes.append(so_far)
+    of_homes: dict[str | None, list[Step]] = {}
+    for step in steps:
+        of_homes.setdefault(step.home, []).append(step)
+    for of_home in of_homes.values():
+        here = max(1, min(-(-n_lanes // len(of_homes)), len(of_home)))
+        for lane in range(here):
+            so_far: Any = None
+            for step in of_home[lane * len(of_home) // here : (lane + 1) * len(of_home) // here]:
+                so_far = step.task(so_far)
+            lanes.append(so_far)
     while len(lanes) > 1:
         lanes = [
             _merged(lanes[start : start + _MERGED_AT_ONCE], merge) for start in range(0, len(lanes), _MERGED_AT_ONCE)

@@ -14,7 +14,9 @@ from distributed import Client
 
 from unlabeled.arrays import FloatArray
 from unlabeled.distributed.partitions import Layout, Partitions
+from unlabeled.distributed.placing import at_home, homes, made
 from unlabeled.distributed.running import (
+    Step,
     for_all_workers,
     limited_to_a_slot,
     merged_over,
@@ -101,38 +103,32 @@ class UnlabeledRows:
     def picking(self, places: np.ndarray) -> list[tuple[int, Delayed]]:
         """For each partition that has rows at some of these places, ascending, its number and a picking task."""
         ends = np.searchsorted(places, np.append(self.starts, self.counts.sum()))
-        return [
-            (
-                number,
-                delayed(_picked, name="unlabeled-rows")(
-                    self.partitions.layout,
-                    self.part(number),
-                    int(self.table_starts[number]),
-                    *self.inputs(number),
-                    places[ends[number] : ends[number + 1]] - self.starts[number],
-                ),
-            )
-            for number in np.flatnonzero(np.diff(ends)).tolist()
-        ]
+        layout, where, found = self.partitions.layout, self.homes(), []
+        for number in np.flatnonzero(np.diff(ends)).tolist():
+            wanted = places[ends[number] : ends[number + 1]] - self.starts[number]
+            given = layout, self.part(number), int(self.table_starts[number]), wanted
+            with at_home(where[number]):
+                task = delayed(_picked, name="unlabeled-rows")(*given, *self.partitions.read_inside[number])
+            found.append((number, task))
+        return found
+
+    def homes(self) -> list[str | None]:
+        """The worker that keeps each partition, if any does."""
+        return homes(running_client(self.client), self.partitions.kept)
 
     def part(self, number: int) -> Part:
         """A partition, as tasks know it."""
         return Part(number, int(self.starts[number]), int(self.counts[number]))
 
-    def inputs(self, number: int) -> tuple[Any, Any, Any]:
-        """What makes a partition: its rows, labels and weights."""
-        parts = self.partitions
-        return parts.blocks[number], parts.labels[number], parts.weights[number]
-
-    def steps(self, job: Any) -> list[Callable[[Any], Delayed]]:
+    def steps(self, job: Any) -> list[Step]:
         """For each partition a task that adds what a job says of it to what there is already."""
+        add, inputs = delayed(_added, name="unlabeled-sums"), self.partitions.read_inside
+        return self.steps_by(lambda number, so_far: add(so_far, job, self.part(number), *inputs[number]))
 
-        def step_of(number: int) -> Callable[[Any], Delayed]:
-            return lambda so_far: delayed(_added, name="unlabeled-sums")(
-                so_far, job, self.part(number), *self.inputs(number)
-            )
-
-        return [step_of(number) for number in self.in_use.tolist()]
+    def steps_by(self, task_of: Callable[[int, Any], Delayed]) -> list[Step]:
+        """Steps over the partitions by tasks that are given a partition's number and what there is already."""
+        where = self.homes()
+        return [Step(partial(task_of, number), where[number]) for number in self.in_use.tolist()]
 
 
 def stacked_samples(samples: Iterable[Sample], *, weighted: bool) -> Sample:
@@ -169,7 +165,7 @@ class Job:
         """What the function says of a partition."""
         try:
             with limited_to_a_slot():
-                _, unlabeled = self.layout.separated(block, labels, weights)
+                _, unlabeled = self.layout.separated(*made(block, labels, weights))
                 _check_same(unlabeled, which.n_rows)
                 if not self.weighted:
                     unlabeled = Sample(unlabeled.rows, None, unlabeled.numbers)
@@ -199,9 +195,9 @@ def _merge(job: Job, one: Any, other: Any) -> Any:
 
 
 def _picked(
-    layout: Layout, which: Part, table_start: int, block: Any, labels: Any, weights: Any, places: np.ndarray
+    layout: Layout, which: Part, table_start: int, places: np.ndarray, block: Any, labels: Any, weights: Any
 ) -> Sample:
-    _, unlabeled = layout.separated(block, labels, weights, table_start)
+    _, unlabeled = layout.separated(*made(block, labels, weights), table_start)
     _check_same(unlabeled, which.n_rows)
     return unlabeled.take(places)
 
@@ -277,7 +273,7 @@ class DistributedSample(Sample):
         """What a function answers for each partition, in their order."""
         client = running_client(self.table.client)
         shared = for_all_workers(client, self._job(of_part, None))
-        tasks = [step(None) for step in self.table.steps(shared)]
+        tasks = [step.task(None) for step in self.table.steps(shared)]
         return of_each(client, tasks, self.table.in_use.tolist(), verbose=self.table.verbose)
 
     def _job(self, of_part: Callable[..., Any], merged: Any, beside: Sample | None = None) -> Job:

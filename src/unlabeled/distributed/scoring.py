@@ -175,17 +175,20 @@ def _sums_over_partitions(
         raise RuntimeError("There is no score by distances.")
     # What is done to rows of either side, and the kernels; the positives stay with the scorer.
     job = Job(table.partitions.layout, _no_function, None, (kernel.scaling.apply,), None, table.weighted)
-    shared = for_all_workers(client, (kernel.kernels, kernel.scaling, job))
+    shared, add = (
+        for_all_workers(client, (kernel.kernels, kernel.scaling, job)),
+        delayed(_summed, name="unlabeled-sums"),
+    )
 
     def sums_of(rows: Delayed) -> Delayed:
         scaled = delayed(_scaled, name="unlabeled-scaled")(shared, rows)
+        inputs = table.partitions.inputs  # each is made once for all blocks of rows
 
-        def step_of(number: int) -> Callable[[Any], Delayed]:
-            return lambda so_far: delayed(_summed, name="unlabeled-sums")(
-                so_far, scaled, shared, table.part(number), *table.inputs(number)
-            )
+        def task_of(number: int, so_far: Any) -> Delayed:
+            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs(number))
+            return found
 
-        return merged_over([step_of(number) for number in table.in_use.tolist()], delayed(np.logaddexp), n_lanes)
+        return merged_over(table.steps_by(task_of), delayed(np.logaddexp), n_lanes)
 
     return sums_of
 
