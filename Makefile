@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests, and the examples in docstrings, in as many processes as there are cores.
 TESTS := -m pytest -n auto --doctest-modules --doctest-ignore-import-errors src tests
 
-.PHONY: demo docs test test-all test-floor lint packages format bench clean
+.PHONY: demo docs docs-fast test test-all test-floor lint packages format bench clean
 
 demo: .venv/.installed
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,11 @@ test-floor: .venv-floor/.installed
 # The site, in docs/_build/html: warnings are errors, examples are run, links within it lead somewhere.
 docs: .venv/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/_ext/inner_links.py docs/_build/html
+
+# The same without running the examples: an empty picture stands for each figure that has not been drawn.
+docs-fast: .venv/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -D sphinx_gallery_conf.plot_gallery=False docs docs/_build/html
 	$(BIN)/python docs/_ext/inner_links.py docs/_build/html
 
 lint: .venv/.installed packages

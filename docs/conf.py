@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import unlabeled
+
+# Two examples run at a time, each on one core: threads of both would wait for each other.
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))

@@ -6,6 +6,8 @@ Of 6,000 accounts one in fifty is fraudulent. Forty frauds were found by chance;
 accounts. An investigator can open a hundred files: which ones?
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier

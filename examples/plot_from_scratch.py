@@ -6,6 +6,8 @@ The whole method in a few lines of NumPy: two kernel means, their ratio, a thres
 here it is drawn, and compared with ``WMMDClassifier``.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -7,6 +7,8 @@ recall, a precision, or the least cost. All are placed without a negative, from 
 row.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 
 from unlabeled import Costs, TargetPrecision, TargetRecall, WMMDClassifier, evaluate

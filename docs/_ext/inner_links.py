@@ -35,7 +35,8 @@ def read(path: Path) -> Page:
 
 def broken(folder: Path) -> Iterator[str]:
     """A line for every link that leads nowhere."""
-    pages = {path.resolve(): read(path) for path in sorted(folder.rglob("*.html"))}
+    written = (path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts)  # the theme's templates
+    pages = {path.resolve(): read(path) for path in written}
     for path, page in pages.items():
         for target in page.targets:
             parts = urlsplit(target)

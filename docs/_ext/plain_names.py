@@ -45,10 +45,13 @@ PUBLIC = frozenset(
         ".bias",
         ".bounds",
         ".datasets",
+        ".displays",
+        ".distributed",
         ".engines",
         ".kernels",
         ".metrics",
         ".priors",
+        ".reports",
         ".tables",
         ".wipm",
     )

@@ -6,6 +6,8 @@ With one positive in a hundred, calling nothing positive is 99 % right. Accuracy
 a good one; recall and precision can.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -6,6 +6,8 @@ A case that is in the table twice, labelled once and unlabeled once, is a positi
 such copies the top of the unlabeled scores is pure, and the estimates are too bright.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -6,6 +6,8 @@ If the clear cases were labelled and the doubtful ones were not, the labelled po
 positives: prior and threshold come out wrong, and so does any recall that is counted on them.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -6,6 +6,8 @@ Precision counted with labels calls every find that nobody knew of an error: the
 number.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -6,6 +6,8 @@ A column that is filled in once a case is known, such as the number of notes in 
 others. It says nothing of the positives that are still hidden.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import average_precision_score

@@ -6,6 +6,8 @@ One over the ratio of kernel means is an upper bound of the prior. A wide kernel
 with it.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

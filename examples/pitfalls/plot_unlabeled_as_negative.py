@@ -6,6 +6,8 @@ The labelled positives are outnumbered by hidden ones in the unlabeled rows, and
 for negative calls next to nothing positive.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression

@@ -6,6 +6,8 @@ One table in which some of the positives are labelled is a *single sample*. Read
 are taken for the population, which has lost the labelled positives.
 """
 
+# sphinx_gallery_dummy_images=1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

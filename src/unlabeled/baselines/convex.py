@@ -183,7 +183,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         The grids.
     risks_ : array of shape (n_gammas, n_alphas)
         The held-out risk of each pair, penalty included. Of equal risks the first wins.
-    basis_ : array of shape (n_basis, n_features_in_)
+    basis_ : array of shape (n_basis, `n_features_in_`)
         Where the basis functions are: positives first, then unlabeled rows.
     coef_ : array of shape (n_basis,)
         The score is ``sum_i coef_[i] k(x, basis_[i]) + intercept_``.
@@ -191,7 +191,7 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
     n_iter_ : int
         Iterations of the solver; with ``solver="gd"`` the epoch that was kept.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
     encoder_ : TableEncoder or None
         What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers

@@ -110,7 +110,7 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
     threshold_ : float
         The same on the scale of `score_samples`: ``-log(2 prior_)``, unless the rule is plain.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
     encoder_ : TableEncoder or None
         What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers

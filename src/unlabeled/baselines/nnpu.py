@@ -102,7 +102,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         Where it was trained.
     scaler_ : StandardScaler or None
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
     encoder_ : TableEncoder or None
         What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers

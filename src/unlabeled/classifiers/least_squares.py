@@ -117,9 +117,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     engine_, engine_reason_ : str
         "triton" where kernels between rows and landmarks were computed on a card, "reference" where by NumPy; and why.
     n_features_in_ : int
-    n_missing_ : array of shape (n_features_in_,)
+    n_missing_ : array of shape (`n_features_in_`,)
         How many values of each feature were missing in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
 
     Notes

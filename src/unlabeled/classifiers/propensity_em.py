@@ -74,7 +74,7 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
     n_iter_ : int
         Rounds that were made.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
 
     Notes

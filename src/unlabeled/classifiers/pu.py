@@ -97,9 +97,9 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     honest_scores_ : HonestScores
         Scores of positives and unlabeled rows by parts that had not seen them, and which rows these are.
     n_features_in_ : int
-    n_missing_ : array of shape (n_features_in_,)
+    n_missing_ : array of shape (`n_features_in_`,)
         How many values of each feature were missing (NaN) in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
     encoder_ : TableEncoder or None
         What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers

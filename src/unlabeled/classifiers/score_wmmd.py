@@ -74,7 +74,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         The value that marks unlabeled rows, and the one that marks positives.
     estimators_ : list of classifiers
         One for each fold, fitted to tell labelled (1) from unlabeled (0) rows.
-    feature_importances_ : array of shape (n_features_in_,)
+    feature_importances_ : array of shape (`n_features_in_`,)
         Mean over the inner classifiers, where these have any.
     steps_ : Steps or None
         The steps that features are in for the default estimator; None for others, which see features as they are.
@@ -97,9 +97,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     engine_reason_ : str
         Why it is this one.
     n_features_in_ : int
-    n_missing_ : array of shape (n_features_in_,)
+    n_missing_ : array of shape (`n_features_in_`,)
         How many values of each feature were missing (NaN) in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
     encoder_ : TableEncoder or None
         What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers

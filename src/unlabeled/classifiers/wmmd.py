@@ -172,9 +172,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     sample_ : PUSample
         The labelled positives and the unlabeled rows that the ratio is made of, in the chosen units.
     n_features_in_ : int
-    n_missing_ : array of shape (n_features_in_,)
+    n_missing_ : array of shape (`n_features_in_`,)
         How many values of each feature were missing in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Where X had string column names.
     encoder_ : TableEncoder or None
         What makes features of a data frame with columns that are not numbers (`unlabeled.tables`); names and numbers

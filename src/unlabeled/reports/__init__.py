@@ -27,6 +27,15 @@ class Report:
     """A report on a model and its tables; everything in it is computed when it is asked for.
 
     Notebooks show it as it is; `save` writes the page.
+
+    Examples
+    --------
+    >>> from unlabeled import WMMDClassifier, report
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> found = report(WMMDClassifier(prior=0.5).fit(data.X, data.y))
+    >>> [check.code for check in found.failing("error")]
+    []
     """
 
     subject: Subject

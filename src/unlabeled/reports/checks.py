@@ -75,6 +75,12 @@ class Check:
         What to do; empty where nothing need be done.
     link : str
         The page that explains the check.
+
+    Examples
+    --------
+    >>> from unlabeled.reports import Check
+    >>> Check("PU101", "warning", "prior near 1", "The prior is 0.97.", "Give it.", "checks.html#pu101").is_finding
+    True
     """
 
     code: str

@@ -71,9 +71,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         What each column is: ``columns_.all`` has a name, a kind and a note for each.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Their names, where they have any.
-    n_missing_ : array of shape (n_features_in_,)
+    n_missing_ : array of shape (`n_features_in_`,)
         How many values of each were missing in `fit`.
     n_features_out_ : int
         The number of features.
