@@ -372,7 +372,7 @@ def known_negatives(
     positive, unlabeled, negative = (mixed(eta, of[0], of[1], prior) for of in inverses)
     n_negatives = float(two.negative_weights.sum())
     found = KnownNegatives(
-        other, eta, weight, p_value, n_negatives, negative, prior, *maps, without=model.honest_scores_
+        other, eta, weight, p_value, n_negatives, negative, prior, maps[0], maps[1], model.honest_scores_
     )
     return found, two.against_population((positive, unlabeled, negative), prior, weight)
 
