@@ -214,7 +214,7 @@ def n_tasks(client):
             id="4 GB",
             marks=pytest.mark.skipif(
                 "UNLABELED_TEST_4GB" not in os.environ,
-                reason="takes more than ten minutes on two cores; set UNLABELED_TEST_4GB to run it",
+                reason="has not been seen to finish on two cores; set UNLABELED_TEST_4GB to run it",
             ),
         ),
     ],
