@@ -73,14 +73,18 @@ sphinx_gallery_conf = {
     "reference_url": {"unlabeled": None},
     "backreferences_dir": None,
     "matplotlib_animations": False,
+    "capture_repr": (),
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "unlabeled"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
+html_sidebars: dict[str, list[str]] = {"quickstart": [], "choosing": [], "pitfalls": []}  # no pages below these
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+toc_object_entries_show_parents = "hide"
 html_math_renderer = "mathml"
 html_theme_options: dict[str, Any] = {
     "logo": {"text": "unlabeled"},
