@@ -42,8 +42,8 @@ for n_features in SIZES:
 
 # %%
 # The area under the ROC curve on new samples, against the truth, for one draw of each size. Every feature that says
-# nothing costs some of it, and which method stands it best differs from size to size. ``PUClassifier`` weighs the three
-# others by what the labelled and unlabeled rows say of them, and needs not be told which to take.
+# nothing costs some of it. ``PUClassifier`` weighs the three others by what the labelled and unlabeled rows say of
+# them; with 300 features, where they are close to each other, their mixture was ahead of each in this draw.
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, values), marker in zip(areas.items(), "osD^", strict=True):

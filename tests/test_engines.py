@@ -496,6 +496,7 @@ print(sum(sum(loop.stats.cache_misses.values()) for loop in loops))
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(tmp_path):
     """What is compiled is kept on disk: a command, or a notebook, must not wait for the compiler each time."""
     first, second = (

@@ -173,6 +173,7 @@ def test_precision_of_a_classifier_that_flags_nothing():
     assert (found.recall.value, found.flagged_rate.value) == (0, 0)
 
 
+@pytest.mark.slow
 def test_calibrated_probabilities_count_well(intervals):
     """On twelve of the demo's tables 8 too few of 82 on average, with a root mean square of 9."""
     errors = []

@@ -332,6 +332,7 @@ def test_a_full_disk_is_no_reason_to_fail(home, monkeypatch):
     assert entries(home) == []
 
 
+@pytest.mark.slow
 def test_processes_that_load_at_once_agree(home):
     (home / "sonar_scale").write_bytes(random_rows(3000, 60))
     code = "from unlabeled.datasets import load_libsvm; print(load_libsvm('sonar_scale').data.sum())"

@@ -194,6 +194,7 @@ def test_folds_are_of_one_size_and_do_not_take_turns(rng):
 # --- what it is for ---
 
 
+@pytest.mark.slow
 def test_it_pays_where_classes_form_clusters():
     X, y = load_digits(return_X_y=True)
     gains = []

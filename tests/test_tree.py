@@ -43,6 +43,7 @@ SHAPES = (clusters, line, lattice, one_point, outliers, heavy_tails)
 def small_jobs(monkeypatch):
     """Let small jobs be computed by trees."""
     monkeypatch.setattr(tree, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(tree, "LEAST_PAIRS_UNEXPANDED", 0)
     monkeypatch.setattr(tree, "LEAST_ROWS", 1)
 
 
@@ -262,3 +263,9 @@ def test_auto_takes_trees_where_they_may_pay():
     assert engine_of("auto", 20_000, 5) == "numba"
     assert engine_of("auto", 10, 2) == "numba"
     assert engine_of("numba", 20_000, 2) == "numba"
+
+
+@pytest.mark.parametrize(("n_features", "n_rows", "taken"), [(3, 10_000, True), (4, 10_000, False), (4, 30_000, True)])
+def test_four_features_need_more_pairs(n_features, n_rows, taken):
+    reason = tree.unsuited(RBF(1.0), n_rows, n_rows, n_features, exact=False)
+    assert (reason is None) == taken

@@ -38,6 +38,8 @@ TAKES_RTOL, RTOL, EXPANSION_SHARE = True, 1e-6, 0.7
 #: Most features, fewest pairs, and fewest queries and points for which trees are worth their making. Fewer pairs are
 #: done in a fraction of a second, while these loops, once on a machine, wait for the compiler.
 MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 100_000_000, 1000
+#: Without expansions there is less to gain, and a look at the data must be cheap beside the job.
+LEAST_PAIRS_UNEXPANDED = 500_000_000
 #: Features for which there are expansions.
 EXPANDED_FEATURES = 3
 #: Share of queries that may be too faint for leaves, as they are where weights are very uneven.
@@ -71,7 +73,8 @@ def unsuited(kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, 
         return "exact sums leave nothing out"
     if n_features > MOST_FEATURES:
         return f"of {n_features} features (more than {MOST_FEATURES}) all rows are about equally far from each other"
-    if n_queries * n_points < LEAST_PAIRS or min(n_queries, n_points) < LEAST_ROWS:
+    least = LEAST_PAIRS if n_features <= EXPANDED_FEATURES else LEAST_PAIRS_UNEXPANDED
+    if n_queries * n_points < least or min(n_queries, n_points) < LEAST_ROWS:
         return f"{n_queries} x {n_points} pairs are done before a tree is made"
     return None
 
