@@ -267,5 +267,5 @@ def test_auto_takes_trees_where_they_may_pay():
 
 @pytest.mark.parametrize(("n_features", "n_rows", "taken"), [(3, 10_000, True), (4, 10_000, False), (4, 30_000, True)])
 def test_four_features_need_more_pairs(n_features, n_rows, taken):
-    reason = tree.unsuited(RBF(1.0), n_rows, n_rows, n_features, exact=False)
+    reason = tree.unsuited(RBF(), n_rows, n_rows, n_features, exact=False)
     assert (reason is None) == taken
