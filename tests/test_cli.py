@@ -508,7 +508,9 @@ def test_an_error_of_ours_has_a_code_of_its_own(capsys, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_stopped_in_the_middle(fitted, customers, tmp_path, number, code):
     pl.concat([customers] * 2000).write_parquet(tmp_path / "long.parquet")
     command = [sys.executable, "-m", "unlabeled.cli", "predict", str(fitted / "customers.model"), "long.parquet"]
