@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "plot_gallery": True,
     "abort_on_example_error": False,
