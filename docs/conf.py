@@ -29,6 +29,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "code_breaks",
     "mathml",
     "plain_names",
 ]
