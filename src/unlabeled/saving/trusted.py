@@ -57,6 +57,7 @@ TRUSTED = frozenset(
         "unlabeled.deciding.known_negatives.NegativesPrior",
         "unlabeled.deciding.known_negatives.PlainRatio",
         "unlabeled.deciding.scores.HonestScores",
+        "unlabeled.deciding.thresholds.Balanced",
         "unlabeled.deciding.thresholds.Costs",
         "unlabeled.deciding.thresholds.TargetPrecision",
         "unlabeled.deciding.thresholds.TargetRecall",
