@@ -98,6 +98,8 @@ class ScarTest(PUInput, BaseEstimator):
         because what is probably positive is told by likeness to the labelled.
     rejects_ : bool
         Whether the p-value is below 0.05.
+    tells_nothing_ : bool
+        Whether there are too few rows to tell anything.
     verdict_ : str
         All this in a sentence or two.
 
@@ -155,6 +157,11 @@ class ScarTest(PUInput, BaseEstimator):
     def rejects_(self) -> bool:
         """Whether the p-value is below 0.05."""
         return self.p_value_ < LEVEL
+
+    @property
+    def tells_nothing_(self) -> bool:
+        """Whether there are too few rows to tell anything."""
+        return not self._halves
 
     def _fit(self, pu: PUSample) -> Self:
         self._check_parameters(pu)
@@ -301,7 +308,7 @@ class ScarTest(PUInput, BaseEstimator):
     # --- in words ---
 
     def _in_words(self) -> str:
-        if not self._halves:
+        if self.tells_nothing_:
             return f"With {self._n_labelled} labelled positives nothing can be told of how labels were given."
         null = (
             f"at least {self.at_least:g} positives among the unlabeled rows"
