@@ -42,7 +42,7 @@ TRUSTED = frozenset(
         "unlabeled.baselines.nnpu.NNPUClassifier",
         "unlabeled.bias.columns.ColumnDifference",
         "unlabeled.bias.scar_test.ScarTest",
-        "unlabeled.bias.top_counts.TopCounts",
+        "unlabeled.deciding.top_counts.TopCounts",
         "unlabeled.classifiers.least_squares.LeastSquaresPUClassifier",
         "unlabeled.classifiers.propensity_em.PropensityEMClassifier",
         "unlabeled.classifiers.propensity_wmmd.PropensityWMMDClassifier",
