@@ -9,9 +9,11 @@ true classes of the whole table, and positives are labelled with a chance of
     easy first  0.1 p(x)
     slightly    sigmoid(-0.5 p(x) - 1.5)              a little less often where p is large
     hard first  0.5 sigmoid(-0.5 logit p(x))
+    by a column `LogisticIn([0], [2.0], 0.1)`         more often where the first column is large
 
-In most real tables the larger class is positive, so that about 20 labels or more are expected. Balanced accuracy, F1
-and AUC on the quarter, of the tables for which all schemes are done. Rows of results go to a file, and a run that was
+Only where 20 labels or more are expected; in most real tables the larger class is positive, so that it is so. Balanced
+accuracy, F1 and AUC on the quarter, of the tables for which all labels are done, and how far the means are below the
+same classifier with all labels. Rows of results go to a file, and a run that was
 stopped goes on where it was.
 
 The tables of the LIBSVM collection are read from UNLABELED_DATA_HOME, or downloaded.
@@ -29,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
@@ -36,10 +39,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unlabeled import PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier, TwoClusters
+from unlabeled import Balanced, PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier, TwoClusters
 from unlabeled.bias import ScarTest
-from unlabeled.datasets import load_libsvm
+from unlabeled.datasets import LogisticIn, load_libsvm
 from unlabeled.datasets.labelling import posteriors
+from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.thresholds import place_threshold
 from unlabeled.results import ResultsFile, row_key
 
@@ -49,11 +53,13 @@ SCHEMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "slightly": lambda p: expit(-0.5 * p - 1.5),
     "hard first": lambda p: 0.5 * expit(-0.5 * logit(p)),
 }
+BY_COLUMN, COLUMN = "by a column", 0
+FEWEST_LABELS = 20
+TRAINING_SHARE = 0.75
 #: Names of tables with the target that is positive.
 LIBSVM = {"australian": 0, "diabetes": 1, "breast-cancer": 0}
 TABLES = (*LIBSVM, "wisconsin", "digits", "skin", "gaussians", "moons")
 N_MADE = 1500
-CEILINGS = ("all labels", "logistic, all labels")
 Answers = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
@@ -95,19 +101,45 @@ def by_scores(model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scores > 0, scores
 
 
-def learned(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> Answers:
-    """What each method says of new rows."""
-    how = {"scenario": "single-sample"}
-    default = PUClassifier(**how, n_jobs=1).fit(X, y)
-    scores = default.score_samples(new)
-    cut = place_threshold(TwoClusters(), default.honest_scores_, default.prior_, default.calibration_)
-    em = PropensityEMClassifier(max_iter=100, tol=1e-3, **how).fit(X, y)
-    weighted = PropensityWMMDClassifier(em, random_state=0, n_jobs=1, **how).fit(X, y)
+def propensities(name: str, scheme: str) -> np.ndarray:
+    """e(x) of every row of a table; 0 for negatives."""
+    X, truth, p = table(name)
+    e = np.zeros(len(truth))
+    by_column = LogisticIn([COLUMN], [2.0], 0.1)
+    e[truth] = by_column.propensities(X, truth) if scheme == BY_COLUMN else SCHEMES[scheme](p[truth])
+    return e
+
+
+def by_cuts(model: Any, new: np.ndarray, prior: float) -> Answers:
+    """One ranking and several thresholds; one of them for people who know the prior."""
+    scores, honest = model.score_samples(new), model.honest_scores_
+    found = calibrate(honest, model.prior_)
+    cuts = {
+        "default": model.threshold_,
+        "two clusters": place_threshold(TwoClusters(), honest, model.prior_, found),
+        "balanced": place_threshold(Balanced(), honest, model.prior_, found),
+        "balanced, half by clusters": place_threshold(Balanced(clusters=0.5), honest, model.prior_, found),
+        "balanced, prior known": place_threshold(Balanced(), honest, prior, calibrate(honest, prior)),
+    }
+    return {name: (scores > cut, scores) for name, cut in cuts.items()}
+
+
+def learned(X: np.ndarray, y: np.ndarray, new: np.ndarray, prior: float, e: np.ndarray, scheme: str) -> Answers:
+    """What each method says of new rows; ``e`` are the propensities of the labelled rows."""
+    how: dict[str, Any] = {"scenario": "single-sample"}
+    em = PropensityEMClassifier(max_iter=100, tol=1e-3, **how)
+    weighted = PropensityWMMDClassifier(random_state=0, n_jobs=1, **how)
+
+    def by_propensities(columns: list[int] | None, words: str) -> Answers:
+        fitted = clone(em).set_params(columns=columns).fit(X, y)
+        by_them = clone(weighted).set_params(propensity=fitted).fit(X, y)
+        return {f"EM{words}": by_scores(fitted, new), f"weighted WMMD, e by EM{words}": by_scores(by_them, new)}
+
     return {
-        "default": (scores > default.threshold_, scores),
-        "two clusters": (scores > cut, scores),
-        "EM": by_scores(em, new),
-        "weighted WMMD, e by EM": by_scores(weighted, new),
+        **by_cuts(PUClassifier(**how, n_jobs=1).fit(X, y), new, prior),
+        **by_propensities(None, ""),
+        **(by_propensities([COLUMN], ", that column") if scheme == BY_COLUMN else {}),
+        "weighted WMMD, e known": by_scores(clone(weighted).set_params(propensity=lambda _: e).fit(X, y), new),
         "logistic on labels": by_scores(logistic().fit(X, y), new),
     }
 
@@ -115,7 +147,12 @@ def learned(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> Answers:
 def ceilings(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> Answers:
     """The default and a logistic regression with all labels."""
     default = PUClassifier(float(y.mean()), scenario="single-sample", n_jobs=1).fit(X, y)
-    return dict(zip(CEILINGS, (by_scores(default, new), by_scores(logistic().fit(X, y), new)), strict=True))
+    answers = by_cuts(default, new, float(y.mean()))
+    return {
+        "all labels": answers["default"],
+        "all labels, balanced": answers["balanced"],
+        "logistic, all labels": by_scores(logistic().fit(X, y), new),
+    }
 
 
 def measures(truth: np.ndarray, answers: Answers) -> dict[str, dict[str, float]]:
@@ -132,19 +169,23 @@ def measures(truth: np.ndarray, answers: Answers) -> dict[str, dict[str, float]]
 def cells(options: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
     for draw in range(options.draws):
         for name in options.tables:
-            for scheme in (*SCHEMES, "all labels"):
-                yield name, scheme, draw
+            for scheme in (*SCHEMES, BY_COLUMN, "all labels"):
+                if scheme == "all labels" or TRAINING_SHARE * propensities(name, scheme).sum() >= FEWEST_LABELS:
+                    yield name, scheme, draw
 
 
 def cell(name: str, scheme: str, draw: int) -> dict[str, Any]:
-    X, truth, p = table(name)
-    train, test = train_test_split(np.arange(len(truth)), test_size=0.25, stratify=truth, random_state=draw)
+    X, truth, _ = table(name)
+    how: dict[str, Any] = {"test_size": 1 - TRAINING_SHARE, "stratify": truth, "random_state": draw}
+    train, test = train_test_split(np.arange(len(truth)), **how)
     if scheme == "all labels":
         return {"metrics": measures(truth[test], ceilings(X[train], truth[train], X[test]))}
     rng = np.random.RandomState([draw, *map(ord, scheme)])
-    labels = truth[train] & (rng.uniform(size=len(train)) < SCHEMES[scheme](p[train]))
+    e = propensities(name, scheme)[train]
+    labels = truth[train] & (rng.uniform(size=len(train)) < e)
     scar = ScarTest(float(truth.mean()), scenario="single-sample", n_simulated=999, n_jobs=1).fit(X[train], labels)
-    found = measures(truth[test], learned(X[train], labels, X[test]))
+    answers = learned(X[train], labels, X[test], float(truth[train].mean()), e[labels], scheme)
+    found = measures(truth[test], answers)
     return {"metrics": found, "n_labels": int(labels.sum()), "p_value": scar.p_value_}
 
 
@@ -160,35 +201,34 @@ def run(options: argparse.Namespace, results: ResultsFile) -> None:
 
 
 def tell(results: ResultsFile) -> None:
-    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    counts: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    rows = defaultdict(list)
     for row in results.rows():
-        name, scheme = row["dataset"], row["setting"]["scheme"]
-        counts[name, scheme].append(row)
-        for method, values in row["metrics"].items():
-            for measure, value in values.items():
-                found[measure, method, f"{name}|{scheme}"].append(value)
-    everything = (*SCHEMES, "all labels")
-    names = [name for name in TABLES if all((name, scheme) in counts for scheme in everything)]
-    print("draws:", {name: len(counts[name, "at random"]) for name in names})
-    for scheme in SCHEMES:
-        labels = {n: round(float(np.mean([row["n_labels"] for row in counts[n, scheme]])), 1) for n in names}
-        rejected = {n: round(float(np.mean([row["p_value"] <= 0.05 for row in counts[n, scheme]])), 2) for n in names}
+        rows[row["dataset"], row["setting"]["scheme"]].append(row)
+    names = [name for name in TABLES if (name, "all labels") in rows]
+    print("draws:", {name: len(rows[name, "all labels"]) for name in names})
+    for scheme in (*SCHEMES, BY_COLUMN):
+        here = [name for name in names if (name, scheme) in rows]
+        labels = {n: round(float(np.mean([row["n_labels"] for row in rows[n, scheme]])), 1) for n in here}
+        rejected = {n: round(float(np.mean([row["p_value"] <= 0.05 for row in rows[n, scheme]])), 2) for n in here}
         print(f"{scheme}: labels {labels}; rejected by ScarTest at the true prior {rejected}")
     for measure in ("balanced accuracy", "F1", "AUC"):
-        _tell_measure(measure, found, names)
+        _tell_measure(measure, rows, names)
 
 
-def _tell_measure(measure: str, found: dict[tuple[str, str, str], list[float]], names: list[str]) -> None:
+def _tell_measure(measure: str, rows: dict[tuple[str, str], list[Any]], names: list[str]) -> None:
+    """A table of means; how far below the ceiling is of the same tables."""
     print(f"\n{measure}\n")
-    print("| labels | method |", " | ".join(names), "| mean |")
-    print("|---|---|", "---|" * (len(names) + 1))
-    for scheme in (*SCHEMES, "all labels"):
-        methods = dict.fromkeys(m for kind, m, where in found if kind == measure and where.endswith(f"|{scheme}"))
-        for method in methods:
-            means = [float(np.mean(found[measure, method, f"{name}|{scheme}"])) for name in names]
-            shown = " | ".join(f"{value:.3f}" for value in [*means, float(np.mean(means))])
-            print(f"| {scheme} | {method} | {shown} |")
+    print("| labels | method |", " | ".join(names), "| mean | below |")
+    print("|---|---|" + "---|" * (len(names) + 2))
+    ceiling = {n: np.mean([row["metrics"]["all labels"][measure] for row in rows[n, "all labels"]]) for n in names}
+    for scheme in (*SCHEMES, BY_COLUMN, "all labels"):
+        here = [name for name in names if rows.get((name, scheme))]
+        for method in rows[here[0], scheme][0]["metrics"] if here else ():
+            means = {n: np.mean([row["metrics"][method][measure] for row in rows[n, scheme]]) for n in here}
+            shown = " | ".join(f"{means[name]:.3f}" if name in means else "" for name in names)
+            mean = np.mean(list(means.values()))
+            below = np.mean([ceiling[name] for name in here]) - mean
+            print(f"| {scheme} | {method} | {shown} | {mean:.3f} | {below:.3f} |")
 
 
 def main() -> None:

@@ -28,9 +28,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_mo
 
 from unlabeled import WMMDClassifier
 from unlabeled.bias import ScarTest
-from unlabeled.bias.top_counts import Share, TopCounts
 from unlabeled.datasets import AtRandom, EasyFirst, HardFirst, paper_dataset
 from unlabeled.datasets.labelling import Labelling
+from unlabeled.deciding.top_counts import Share, TopCounts
 from unlabeled.metrics.estimate import proportion
 from unlabeled.results import ResultsFile, row_key
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
 from unlabeled import (
+    Balanced,
     Costs,
     LeastSquaresPUClassifier,
     PUClassifier,
@@ -108,7 +109,7 @@ def test_other_rows_are_refused():
 
 
 @pytest.mark.parametrize(
-    "threshold", [Costs(3, 1), TargetRecall(0.8), TargetPrecision(0.8), TwoClusters(), 0.4, "prevalence"]
+    "threshold", [Costs(3, 1), TargetRecall(0.8), TargetPrecision(0.8), TwoClusters(), Balanced(), 0.4, "prevalence"]
 )
 def test_policies_are_kept_in_the_batch(threshold):
     model = WMMDClassifier(0.2, threshold=threshold, scenario="single-sample").fit(*old_table(0.2))

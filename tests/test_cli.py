@@ -168,8 +168,80 @@ def test_predict_adapts_to_another_share_of_positives(capsys, rng):
     assert call("predict", "m", "new.parquet", "--adapt") == 0
     assert "in this table (95 % interval" in capsys.readouterr().out
     assert call("predict", "m", "strange.parquet", "--adapt", "--out", "s.csv") == 1
-    assert "do not look like a mixture" in capsys.readouterr().err
+    refusal = capsys.readouterr().err
+    assert "do not look like a mixture" in refusal
+    assert "--adapt-anyway goes on" in refusal
+    assert "check=False" not in refusal
     assert not Path("s.csv").exists()
+    assert call("predict", "m", "strange.parquet", "--adapt-anyway", "--out", "s.csv") == 0
+    assert "Warning     the rows do not look like a mixture" in capsys.readouterr().out
+    assert len(pl.read_csv("s.csv")) == 500
+    assert call("predict", "m", "new.parquet", "--adapt-anyway") == 0
+    assert "Warning" not in capsys.readouterr().out
+    forced = answer(capsys, "predict", "m", "new.parquet", "--adapt-anyway")
+    assert forced["adaptation"] == adapted["adaptation"]
+
+
+def checked_claims(rng):
+    """200 claims, of which 30 were found to be fraud and 30 were cleared."""
+    truth = np.repeat([True, False], [80, 120])
+    checked = np.array(["fraud"] * 30 + [""] * 50 + ["cleared"] * 30 + [""] * 90)
+    rows = rng.normal(size=(200, 2)) + 3 * truth[:, None]
+    return pl.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "checked": checked})
+
+
+@pytest.mark.parametrize("scenario", ["single-sample", "case-control"])
+def test_known_negatives_are_named(capsys, rng, scenario):
+    claims = checked_claims(rng)
+    claims.write_csv("claims.csv")
+    words = ("--label", "checked", "--positive", "fraud", "--method", "wmmd", "--scenario", scenario)
+    facts = answer(capsys, "fit", "claims.csv", *words, "--negative", "cleared", "--model", "m")
+    assert facts["negatives"]["negative"] == "cleared"
+    assert facts["negatives"]["n_negative"] == 30
+    assert 0 <= facts["negatives"]["eta"] < 1
+    assert call("fit", "claims.csv", *words, "--negative", "cleared", "--model", "m", "--force") == 0
+    shown = capsys.readouterr().out
+    assert "30 positives ('fraud'), 140 unlabeled rows" in shown
+    assert "30 known negatives ('cleared')" in shown
+    assert call("predict", "m", "claims.csv", "--out", "s.csv") == 0
+    scores = pl.read_csv("s.csv")
+    assert (scores["known"] == (claims["checked"] == "fraud")).all()
+    in_python = load("m").classifier
+    said = in_python.predict(load("m").features(claims)[0])
+    assert set(said) == {-1, 1}  # the command line's values for cleared and fraud
+    assert ((said == 1) == scores["flagged"].to_numpy()).all()
+    assert scores.filter(claims["checked"] == "cleared")["flagged"].mean() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--positive", "fraud", "--negative", "okay"), "'okay'"),
+        (("--positive", "fraud", "--negative", "fraud"), "no row can be both"),
+        ((), "--negative VALUE"),
+        (("--positive", "fraud", "--negative", "cleared", "--method", "elkan-noto"), "does not take known negatives"),
+    ],
+)
+def test_negatives_that_make_no_sense(capsys, rng, options, message):
+    checked_claims(rng).write_csv("claims.csv")
+    assert call("fit", "claims.csv", "--label", "checked", *options, "--model", "m") == 1
+    assert message in capsys.readouterr().err
+    assert not Path("m").exists()
+
+
+def test_an_estimated_prior_is_compared_and_a_given_one_tested(capsys, rng):
+    """An estimate rests on labels at random, so that there is no p-value for it."""
+    rows = np.r_[rng.normal(4, 1, (100, 2)), rng.normal(0, 1, (300, 2))]
+    pl.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "y": np.repeat([1, 0], [50, 350])}).write_csv("t.csv")
+    words = ("fit", "t.csv", "--label", "y", "--method", "wmmd", "--model", "m", "--force")
+    assert call(*words) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"Labels at random agree with priors up to 0\.\d+, .*the estimate", shown)
+    assert "p = " not in shown
+    assert call(*words, "--prior", 0.25) == 0
+    shown = capsys.readouterr().out
+    assert "with a prior of at least 0.25 (p = " in shown
+    assert "agree with priors up to" not in shown
 
 
 def test_predict_keeps_rows_ids_and_order(fitted, customers, tmp_path):
@@ -463,7 +535,12 @@ def test_a_full_disk_behind_the_standard_output(fitted, options):
     command = [sys.executable, "-m", "unlabeled.cli", "predict", fitted / "customers.model", fitted / "customers.csv"]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*command, *options], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (3, "unlabeled: The disk is full: the output was not written.\n")
+    reason = "The disk is full: the output was not written."
+    assert done.returncode == 3
+    if "--json" in options:
+        assert json.loads(done.stderr) == {"error": reason, "exit_code": 3}
+    else:
+        assert done.stderr == f"unlabeled: {reason}\n"
 
 
 def test_a_broken_line_late_in_the_table_leaves_no_scores(fitted, customers, here, capsys, monkeypatch):

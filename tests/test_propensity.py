@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled import (
+    Balanced,
     PropensityEMClassifier,
     PropensityWMMDClassifier,
     TwoClusters,
@@ -136,6 +137,8 @@ def test_any_two_classifiers_and_names_of_columns(data):
         ({"columns": ["age"]}, "There is no column 'age' for the propensity: X has 2 columns"),
         ({"columns": [2]}, "There is no column 2"),
         ({"columns": []}, "columns is empty"),
+        ({"columns": "ab"}, r"columns='ab' is not a list; write columns=\['ab'\]"),
+        ({"columns": 1}, r"columns=1 is not a list; write columns=\[1\]"),
         ({"max_iter": 0}, "whole number above 0; got 0"),
         ({"tol": 0}, "above 0; got 0"),
     ],
@@ -227,6 +230,8 @@ def test_small_propensities_are_clipped_and_told(data):
         (0.0, r"a probability in \(0, 1\]"),
         (1.2, r"in \(0, 1\].*1\.2"),
         (lambda rows: rows, "one a row"),
+        (True, "propensity=True is not known"),
+        (PropensityEMClassifier("ab"), "columns='ab' is not a list"),
         (lambda rows: np.full(len(rows), np.nan), r"in \(0, 1\]"),
         ("auto", "a number, a function of rows, or a PropensityEMClassifier"),
     ],
@@ -293,6 +298,40 @@ def test_two_clusters_ask_neither_prior_nor_scale(data):
     np.testing.assert_allclose(cuts, cuts[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("prior", [0.2, 0.5])
+def test_balanced_cuts_where_the_probability_is_the_prior(data, prior):
+    """There the expected mean of recall and specificity is largest, of all cuts between honest scores."""
+    model = WMMDClassifier(prior, threshold=Balanced(), scenario="single-sample", smoothing=0, gamma=0.5)
+    scores = model.fit(data.X, data.y).honest_scores_
+    population, mass = scores.population, scores.population_mass
+    chances = model.calibration_.probability(population)
+    share = mass @ chances
+    assert share == pytest.approx(prior, abs=0.02)
+
+    def expected(cut):
+        above = population > cut
+        recall, specificity = mass[above] @ chances[above] / share, mass[~above] @ (1 - chances[~above]) / (1 - share)
+        return (recall + specificity) / 2
+
+    assert expected(model.threshold_) == pytest.approx(max(map(expected, population)), abs=1e-6)
+
+
+def test_balanced_goes_towards_two_clusters(data):
+    scores = WMMDClassifier(0.5, scenario="single-sample").fit(data.X, data.y).honest_scores_
+    calibration = calibrate(scores, 0.5)
+    ends = [place_threshold(policy, scores, 0.5, calibration) for policy in (Balanced(), TwoClusters())]
+    halfway = place_threshold(Balanced(clusters=0.5), scores, 0.5, calibration)
+    assert ends[0] != ends[1]
+    assert halfway == pytest.approx(np.mean(ends))
+    assert place_threshold(Balanced(clusters=1), scores, 0.5, calibration) == pytest.approx(ends[1])
+
+
+@pytest.mark.parametrize("clusters", [-0.1, 1.1, "all", None])
+def test_balanced_refuses_what_is_no_share(clusters):
+    with pytest.raises(ValueError, match="clusters must be a number from 0 to 1"):
+        Balanced(clusters)
+
+
 # --- what to use when ---
 
 
@@ -310,6 +349,6 @@ def test_what_is_known_decides_and_then_the_test(table):
     assert choose_classifier(loud).estimator.threshold == "prevalence"
     loud.prior = None
     ranking = choose_classifier(loud)
-    assert ranking.estimator.threshold == TwoClusters()
+    assert ranking.estimator.threshold == Balanced(clusters=0.5)
     assert ranking.estimator.scenario == "single-sample"
     assert "two clusters" in ranking.reason

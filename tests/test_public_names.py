@@ -37,6 +37,7 @@ MODULES = [
 
 def test_public_names():
     assert unlabeled.__all__ == [
+        "Balanced",
         "ConvexPUClassifier",
         "Costs",
         "ElkanNotoClassifier",

@@ -12,10 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unlabeled.bias import ScarTest
 from unlabeled.bias.columns import column_differences
-from unlabeled.bias.top_counts import Count, Share, TopCounts, scored_of_hidden
 from unlabeled.datasets import ByColumn, draw_pu, make_gaussians
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.priors.top_regions import PORTIONS
+from unlabeled.deciding.top_counts import PORTIONS, Count, Share, TopCounts, scored_of_hidden
 from unlabeled.samples import Sample
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         ScoreWMMDClassifier,
         WMMDClassifier,
     )
-    from unlabeled.deciding.thresholds import Costs, TargetPrecision, TargetRecall, TwoClusters
+    from unlabeled.deciding.thresholds import Balanced, Costs, TargetPrecision, TargetRecall, TwoClusters
     from unlabeled.evaluation import evaluate
     from unlabeled.explanations import explain
     from unlabeled.reports import report
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unlabeled.versions import show_versions
 
 __all__ = [
+    "Balanced",
     "ConvexPUClassifier",
     "Costs",
     "ElkanNotoClassifier",
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 #: Where each name lives. Loaded when it is asked for: scikit-learn takes seconds, in which Ctrl-C is to be heard.
 _HOMES = {
+    "Balanced": "deciding.thresholds",
     "ConvexPUClassifier": "baselines",
     "Costs": "deciding.thresholds",
     "ElkanNotoClassifier": "baselines",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from unlabeled.bias.scar_test import ScarTest
 from unlabeled.classifiers import PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier
 from unlabeled.classifiers.propensity_wmmd import Propensity
-from unlabeled.deciding.thresholds import TwoClusters
+from unlabeled.deciding.thresholds import Balanced
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,6 @@ def choose_classifier(
         return Choice(estimator, f"{test.verdict_} {why}")
     why = (
         "The ranking may be right all the same (if easy cases were labelled first), the prior is not: the threshold is "
-        "placed between two clusters of scores."
+        "placed halfway between the one for balanced accuracy and the cut between two clusters of scores."
     )
-    return Choice(PUClassifier(prior, threshold=TwoClusters(), **shared), f"{test.verdict_} {why}")
+    return Choice(PUClassifier(prior, threshold=Balanced(clusters=0.5), **shared), f"{test.verdict_} {why}")

@@ -14,15 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
 from unlabeled.bias.columns import ColumnDifference, column_differences
-from unlabeled.bias.top_counts import Count, Hidden, Share, TopCounts, scored_of_hidden
 from unlabeled.contract import PUInput
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.top_counts import PORTIONS, Count, Hidden, Share, TopCounts, expected_in_half, p_value_of_half
 from unlabeled.kernels import RBF
 from unlabeled.priors import AutoPrior, ScarWarning, check_prior
 from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.priors.scar import FEWEST_POSITIVES
-from unlabeled.priors.top_regions import PORTIONS
 from unlabeled.samples import PUSample, Sample, some_rows, stacked
 from unlabeled.scoring.cross_fitting import Fold, Pool, check_can_score, fit_clone, score_of
 from unlabeled.scoring.ratio import Kernels, log_scores
@@ -98,13 +97,15 @@ class ScarTest(PUInput, BaseEstimator):
         because what is probably positive is told by likeness to the labelled.
     rejects_ : bool
         Whether the p-value is below 0.05.
+    tells_nothing_ : bool
+        Whether there are too few rows to tell anything.
     verdict_ : str
         All this in a sentence or two.
 
     Notes
     -----
     Each half of the table is scored by the other half, and each gives a p-value that is exact for its scores
-    (`unlabeled.bias.top_counts` says why); the smaller is doubled. Scores for which each row is left out in turn
+    (`unlabeled.deciding.top_counts` says why); the smaller is doubled. Scores for which each row is left out in turn
     know nothing of their own row, but as a whole they know the labelled rows, and lean to whatever these have in common
     by chance. ``benchmarks/bias_size.py`` counts how often the test rejects, with labels at random and without.
 
@@ -155,6 +156,11 @@ class ScarTest(PUInput, BaseEstimator):
     def rejects_(self) -> bool:
         """Whether the p-value is below 0.05."""
         return self.p_value_ < LEVEL
+
+    @property
+    def tells_nothing_(self) -> bool:
+        """Whether there are too few rows to tell anything."""
+        return not self._halves
 
     def _fit(self, pu: PUSample) -> Self:
         self._check_parameters(pu)
@@ -250,7 +256,7 @@ class ScarTest(PUInput, BaseEstimator):
         p_values = self._p_values(null, self.n_simulated)
         self.p_value_ = _doubled(p_values)
         worst = self._halves[int(np.argmin(p_values))]
-        expected = self._expected(worst, null)
+        expected = expected_in_half(worst, null, self._n_labelled, self._n_unlabeled)
         region = int(np.argmin(worst.improbability(worst.n_above, expected)))
         self.portion_, self.n_unlabeled_ = PORTIONS[region], float(worst.n_above[region])
         self.n_expected_ = expected * float(worst.places[region] / (worst.n_labelled + 1))
@@ -264,14 +270,7 @@ class ScarTest(PUInput, BaseEstimator):
         return Share(float(self.prior), self.labelled_share_ > 0)
 
     def _p_value(self, half: TopCounts, null: Hidden, n_simulated: int) -> float:
-        rng, n_scored = np.random.RandomState(self._seed), round(half.n_unlabeled)
-        hidden = null.draws(self._n_labelled, self._n_unlabeled, n_simulated, rng)
-        hidden = scored_of_hidden(hidden, self._n_unlabeled, n_scored, rng)
-        return half.p_value(hidden, self._expected(half, null), rng)
-
-    def _expected(self, half: TopCounts, null: Hidden) -> float:
-        whole = null.expected(self._n_labelled, self._n_unlabeled)
-        return whole * min(1.0, half.n_unlabeled / self._n_unlabeled)
+        return p_value_of_half(half, null, self._n_labelled, self._n_unlabeled, (n_simulated, self._seed))
 
     # --- what differs ---
 
@@ -301,7 +300,7 @@ class ScarTest(PUInput, BaseEstimator):
     # --- in words ---
 
     def _in_words(self) -> str:
-        if not self._halves:
+        if self.tells_nothing_:
             return f"With {self._n_labelled} labelled positives nothing can be told of how labels were given."
         null = (
             f"at least {self.at_least:g} positives among the unlabeled rows"

@@ -188,6 +188,8 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
         if self.columns is None:
             return np.arange(n_features)
         names = list(getattr(self, "feature_names_in_", ()))
+        if isinstance(self.columns, (str, Integral)):
+            raise ValueError(f"columns={self.columns!r} is not a list; write columns=[{self.columns!r}].")  # noqa: TRY004
         places = [_place(column, names, n_features) for column in self.columns]
         if not places:
             raise ValueError("columns is empty; name the columns that labelling depends on, or None for all of them.")

@@ -12,7 +12,7 @@ single-sample scenario a labelled row has its weight among the positives and cou
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self
@@ -179,7 +179,7 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
             self.propensity_estimator_ = estimator.set_params(scenario=self.scenario)
             self._fit_estimator(self.propensity_estimator_, pu)
             return self.propensity_estimator_.propensities(rows)
-        if isinstance(known, Real):
+        if isinstance(known, Real) and not isinstance(known, bool):
             return checked_propensities(np.full(len(rows), float(known)), len(rows))
         if not callable(known):
             raise ValueError(  # noqa: TRY004
@@ -189,8 +189,8 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _fit_estimator(self, estimator: PropensityEMClassifier, pu: PUSample) -> None:
         """Fit it to the samples; the columns that it was given may be names, which samples do not have."""
-        if estimator.columns is not None and hasattr(self, "feature_names_in_"):
-            names = list(self.feature_names_in_)
+        if isinstance(estimator.columns, Sequence | np.ndarray) and not isinstance(estimator.columns, str):
+            names = list(getattr(self, "feature_names_in_", ()))
             places = [names.index(column) if column in names else column for column in estimator.columns]
             estimator.set_params(columns=places)
         estimator.fit_sample(pu)

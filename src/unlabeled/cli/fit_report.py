@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ class FitReport:
             "estimates": None if self.estimates is None else asdict(self.estimates),
             "labelling": {
                 "p_value": self.labels.p_value_,
-                "largest_prior": self.labels.largest_prior(),
+                "largest_prior": self.largest_prior,
                 "verdict": self.labels.verdict_,
                 "columns": [asdict(column) for column in self.labels.columns_[:MOST_COLUMNS]],
             },
@@ -96,7 +97,7 @@ class FitReport:
         n_unlabeled = len(self.learning.frame) - labels.n_positive - labels.n_negative
         say("Read", self.learning.describe(), *self.learning.source.notes)
         counts = f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows"
-        say("Labels", counts, *([] if self.labels.rejects_ else [self.labels.verdict_]))
+        say("Labels", counts, *([] if self.labels.rejects_ else [self._labels_line()]))
         if labels.n_negative:
             say("Negatives", *self._negative_lines())
         say("Scenario", _SCENARIOS[self.scenario])
@@ -116,6 +117,26 @@ class FitReport:
         table = str(self.learning.source.path)
         words = [str(self.out), *([] if table == STANDARD_INPUT else [table])]
         return " ".join([*map(shlex.quote, words), "--out", shlex.quote(str(self.out.with_suffix(".html")))])
+
+    @cached_property
+    def largest_prior(self) -> float:
+        """The largest prior that labels at random agree with."""
+        return self.labels.largest_prior()
+
+    def _labels_line(self) -> str:
+        """The verdict on labels at random; for a prior that was estimated from them, a comparison and no p-value."""
+        if self.labels.prior is not None or self.labels.tells_nothing_:
+            return self.labels.verdict_
+        largest, estimate = self.largest_prior, self.prior.value
+        if largest == 1:
+            return "Labels at random agree with any prior here; much bias cannot be seen."
+        agrees = (
+            f"and so with the estimate, {estimate:.3f}" if estimate <= largest else f"the estimate is {estimate:.3f}"
+        )
+        return (
+            f"Labels at random agree with priors up to {largest:.3f}, {agrees}. An estimate rests on labels at random: "
+            "only a prior that you know (--prior) tests them."
+        )
 
     def _profile(self) -> list[ColumnProfile]:
         """What the columns of the population look like, so that other tables can be compared with them."""

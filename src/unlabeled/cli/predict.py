@@ -42,6 +42,10 @@ def predict(
     adapt: Annotated[
         bool, typer.Option("--adapt", help="The share of positives may have changed: estimate it from this table.")
     ] = False,
+    adapt_anyway: Annotated[
+        bool,
+        typer.Option("--adapt-anyway", help="The same, with a warning, if more than the share has changed."),
+    ] = False,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
     force: options.Force = False,
@@ -56,7 +60,7 @@ def predict(
     than one in ten of them stops it, and nothing is written.
 
     With --adapt, prior, threshold and probabilities are those of this table, if what positives and negatives look like
-    has not changed; where it has, it says so and nothing is written.
+    has not changed; where it has, it says so and nothing is written (--adapt-anyway goes on with a warning).
 
     For example:
 
@@ -78,8 +82,8 @@ def predict(
                 f"{source.name} has no column {fitted.label!r}, so that --new cannot tell which rows are known. Leave "
                 "--new out."
             )
-        if adapt:
-            fitted = adapted(fitted, source)
+        if adapt or adapt_anyway:
+            fitted = adapted(fitted, source, check=not adapt_anyway)
         summary.notes = source.notes
         batches = scored_batches(
             fitted, source, summary, lambda: show(f"Scored: {summary.n_rows:,} rows, {summary.n_flagged:,} flagged")
@@ -107,8 +111,8 @@ def load_table_model(path: Path) -> TableModel:
     return model
 
 
-def adapted(model: TableModel, table: Table) -> TableModel:
-    """The model at the prior of another table, which it is scored for twice."""
+def adapted(model: TableModel, table: Table, *, check: bool) -> TableModel:
+    """The model at the prior of another table, which is read twice for it."""
     classifier = model.classifier
     if not hasattr(classifier, "adapted_to_scores"):
         raise TableError(f"--adapt needs a model that scores by ratios, and this is a {type(classifier).__name__}.")
@@ -119,7 +123,10 @@ def adapted(model: TableModel, table: Table) -> TableModel:
         classifier.scores_like_honest(model.features(batch)[0])
         for batch in table.batches(wanted, rows_a_batch(max(classifier.n_features_in_, len(wanted))))
     ]
-    return model.with_classifier(classifier.adapted_to_scores(np.concatenate(scores)))
+    new = classifier.adapted_to_scores(np.concatenate(scores), check=False)
+    if check:
+        new.adaptation_.check(anyway="--adapt-anyway")
+    return model.with_classifier(new)
 
 
 @dataclass
@@ -205,6 +212,8 @@ def _tell(
         say("Read", *summary.notes)
     if (adaptation := adaptation_of(model)) is not None:
         say("Prior", _prior_line(adaptation))
+        if adaptation.is_no_mixture:
+            say("Warning", _no_mixture_line(adaptation))
     say("Scored", f"{summary.n_rows:,} rows, {summary.n_flagged:,} of them flagged{_hits(summary, model)}")
     for name, count in summary.notices.unseen.items():
         say("Warning", f"{name}: {count:,} rows with a value that was not there when the model was fitted")
@@ -261,6 +270,13 @@ def adaptation_of(model: TableModel) -> Adaptation | None:
 def _prior_line(found: Adaptation) -> str:
     interval = f"95 % interval {found.low:.3f} to {found.high:.3f}"
     return f"{found.prior:.3f} in this table ({interval}), {found.old_prior:.3f} in the first"
+
+
+def _no_mixture_line(found: Adaptation) -> str:
+    return (
+        "the rows do not look like a mixture of the positives and negatives of the first table "
+        f"(p = {found.p_value:.2g}): this prior may be far off"
+    )
 
 
 def _hits(summary: Summary, model: TableModel) -> str:

@@ -59,14 +59,19 @@ class Adaptation:
         """What is more (or less, below 0) of the positives in the batch than in the old population."""
         return (self.prior - self.old_prior) / (1 - self.old_prior)
 
-    def check(self) -> None:
-        """Refuse a batch that is no mixture."""
-        if self.p_value < LEVEL:
+    @property
+    def is_no_mixture(self) -> bool:
+        """Whether the batch does not look like a mixture of the old positives and negatives."""
+        return self.p_value < LEVEL
+
+    def check(self, anyway: str = "adapt(X, check=False)") -> None:
+        """Refuse a batch that is no mixture; ``anyway`` is how one asks for it all the same."""
+        if self.is_no_mixture:
             raise CovariateShiftError(
                 f"The new rows do not look like a mixture of the positives and negatives that the classifier has "
                 f"learned from (p = {self.p_value:.2g}), so that more than the share of positives has changed, and no "
                 "prior can be told from them. Fit anew with rows that are like these, or look at what has changed; "
-                "adapt(X, check=False) goes on all the same."
+                f"{anyway} goes on all the same."
             )
 
     def probability(self, old: FloatArray) -> FloatArray:

@@ -54,18 +54,22 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
             with stage("known negatives"):
                 other = self._against_negatives(pu)
                 two = TwoScores.of(self, other, pu)
-                p_value = check_of_choice(self._checks_negatives_by, pu)
+                p_value = check_of_choice(self._checks_negatives_by, pu, self._largest_prior())
                 n_known = pu.positive.total + pu.negative.total if self._leaves_one_out else None
                 self.known_negatives_, scores = known_negatives(self, other, two, p_value, n_known)
                 self._decide(scores)
         return self
+
+    def _largest_prior(self) -> float:
+        """The largest prior to reckon with: the given one, or the upper end of the interval of the estimate."""
+        return self.prior_ if self.prior_estimator_ is None else float(self.prior_estimator_.interval()[1])
 
     def _against_negatives(self, pu: PUSample) -> Self:
         """The same classifier, fitted to positives and known negatives: a population whose prior is known."""
         return self._fitted_to_known(pu.against_negatives())
 
     def _checks_negatives_by(self, both: PUSample) -> Any:
-        """A classifier of positives and known negatives, to tell by whether these are a random choice."""
+        """A classifier of known negatives against all other rows, to tell by whether these are a random choice."""
         return self._fitted_to_known(both)
 
     def _fitted_to_known(self, both: PUSample) -> Self:

@@ -19,10 +19,12 @@ Every honest score stays honest. A positive is left out by both fits. An unlabel
 unknown to the second. A negative is left out by the second; by the first too in the single-sample scenario, where it is
 one more row of the population, and in the case-control scenario it is unknown to the first.
 
-Are the negatives a random choice? Then the unlabeled rows are a mixture of positives and negatives, in the scores of
-the second fit as in all else, which `unlabeled.deciding.adapting` tests; the same mixture tells the prior. The test
-goes by two fits to half of the known rows each, which score the other half: leave-one-out scores lean together to what
-the known rows have in common by chance, and some tens of rows have much in common by chance.
+Are the negatives a random choice? Then every region with a share b of them has at least b of all negatives among its
+rows, and of these the population holds at least 1 - prior. That is the test of labels at random with the classes
+exchanged (`unlabeled.deciding.top_counts`), at a prior that is given or at the upper end of the interval of one that
+was estimated. It goes by two fits to half of the rows each, which score the other half. If the negatives are a random
+choice, the unlabeled rows are a mixture of positives and negatives in the scores of the second fit, which tells the
+prior (`unlabeled.deciding.adapting`).
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from unlabeled.deciding.adapting import FEWEST_ROWS, LEVEL, Adaptation, adaptati
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.top_counts import Share, TopCounts, p_value_of_half
 from unlabeled.samples import PUSample, order_by_values
 
 #: What people may say of the known negatives, and how far these are then taken for a random choice of all negatives.
@@ -52,8 +55,10 @@ ETAS: FloatArray = np.linspace(0, 1, 11)
 SLOPES: FloatArray = np.geomspace(0.25, 16, 19)
 #: Before any data are seen a slope is held to be about 3, up to a factor of e.
 _LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
-#: With fewer positives or negatives nothing is said of how they were chosen.
+#: With fewer negatives or unlabeled rows nothing is said of how they were chosen.
 FEWEST_TO_CHECK = 10
+#: Tables that are simulated for the p-value.
+N_SIMULATED = 1_999
 #: So many unlabeled rows are enough to check them by.
 MOST_TO_CHECK = 10_000
 _CLOSEST = 1e-9
@@ -131,8 +136,9 @@ class KnownNegatives:
     weight : float
         How far the negatives were taken for a random choice of all negatives: from 0, not at all, to 1.
     p_value : float or None
-        How probable unlabeled rows like these are, if both labelled positives and known negatives are a random choice
-        of their class; None where the unlabeled rows are too few to tell.
+        How probable so few unlabeled rows where the negatives lie are, if these are a random choice of all negatives
+        and the prior is at most the given one, or the upper end of the interval of the estimated one; None where rows
+        are too few to tell.
     n_negatives : float
         How many there are.
     scores : array of shape (n_negatives,)
@@ -326,22 +332,25 @@ def halves(known: PUSample) -> list[tuple[PUSample, PUSample]]:
     return [(first, second), (second, first)]
 
 
-def check_of_choice(fitted_to: Callable[[PUSample], Any], pu: PUSample) -> float | None:
-    """How probable unlabeled rows like these are if positives and known negatives are a random choice of their class.
+def check_of_choice(fitted_to: Callable[[PUSample], Any], pu: PUSample, most: float) -> float | None:
+    """How probable so few unlabeled rows where known negatives lie are, if these are a random choice of all negatives.
 
-    ``fitted_to`` makes a classifier from positives and negatives. The smaller p-value of two halves is doubled. None
-    where rows are too few to tell.
+    ``most`` is the largest share of positives in the population, and ``fitted_to`` makes a classifier that tells the
+    first sample from the second. The smaller p-value of two halves is doubled. None where rows are too few to tell.
     """
-    known = pu.against_negatives()
-    if min(len(known.positive), len(known.unlabeled)) < FEWEST_TO_CHECK or len(pu.unlabeled) < FEWEST_ROWS:
+    if pu.negative is None or min(len(pu.negative), len(pu.unlabeled)) < FEWEST_TO_CHECK:
         return None
+    single = pu.positives_in_population
+    others = pu.positive.after(pu.unlabeled) if single else pu.unlabeled
+    null = Share(1 - most, labelled_in_population=single)
+    totals = round(pu.negative.total), round(others.total)
     p_values = []
-    for half, rest in halves(known):
+    for half, rest in halves(PUSample(pu.negative, others, "single-sample")):
         model = fitted_to(half)
-        rows = rest.positive.rows, rest.unlabeled.rows, pu.unlabeled.take(_some(len(pu.unlabeled))).rows
-        positive, negative, unlabeled = (on_host(model.score_rows(of_sample)) for of_sample in rows)
-        scores = HonestScores(positive, negative, rest.positive.weights, rest.unlabeled.weights, 0.5)
-        p_values.append(adaptation(scores, calibrate(scores, 0.5), 0.5, unlabeled).p_value)
+        held = rest.take(np.arange(len(rest.positive)), _some(len(rest.unlabeled)))
+        negative, other = (on_host(model.score_rows(sample.rows)) for sample in (held.positive, held.unlabeled))
+        scores = HonestScores(negative, other, held.positive.weights, held.unlabeled.weights)
+        p_values.append(p_value_of_half(TopCounts.of(scores), null, *totals, (N_SIMULATED, 0)))
     return min(1.0, 2 * min(p_values))
 
 
@@ -382,8 +391,8 @@ def _weight_of(choice: str | float, p_value: float | None) -> float:
     looks_selected = p_value is not None and p_value < LEVEL
     if looks_selected and choice != "selected":
         warnings.warn(
-            f"The known negatives, or the labelled positives, do not look like a random choice of their class (p = "
-            f"{p_value:.2g}): the unlabeled rows are no mixture of the two. "
+            f"The known negatives do not look like a random choice of all negatives (p = {p_value:.2g}): where they "
+            "lie there are too few unlabeled rows. "
             + (
                 "Negatives therefore have no say in the prior. If you know that they are a random choice: "
                 "negatives_are='random'."

@@ -143,10 +143,53 @@ class TwoClusters:
         return _below(values, 1 + int(np.argmax(apart)))
 
 
-Policy = str | float | Costs | TargetRecall | TargetPrecision | TwoClusters
+@dataclass(frozen=True)
+class Balanced:
+    """The cut for balanced accuracy, the mean of recall and specificity: positive where P(y = 1 | x) > prior.
+
+    There a row is more probable among the positives than among the negatives. A cut at 1/2 is best for accuracy, which
+    counts the larger class more.
+
+    Parameters
+    ----------
+    clusters : float from 0 to 1, default=0
+        How far to go from that cut, which rests on the labels, to the one of `TwoClusters`, which rests on the rows
+        alone. With few labels the first comes out too high, and more so where easy cases were labelled first; the
+        second errs the other way where positives are the smaller class. Halfway, 0.5, was the best of both when labels
+        were few or biased; ``docs/bias.md`` has the measurements. With many labels at random take 0.
+
+    Examples
+    --------
+    >>> from unlabeled.datasets import make_gaussians
+    >>> data = make_gaussians(60, 200, 100, prior=0.2, separation=3, random_state=0)
+    >>> from unlabeled import Balanced, WMMDClassifier
+    >>> recalls = []
+    >>> for threshold in ("calibrated", Balanced()):
+    ...     model = WMMDClassifier(0.2, threshold=threshold).fit(data.X, data.y)
+    ...     recalls.append((model.predict(data.test) == 1)[data.test_truth].mean())
+    >>> bool(recalls[0] < recalls[1])  # of the smaller class more are found
+    True
+    """
+
+    clusters: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.clusters, Real) and 0 <= float(self.clusters) <= 1):
+            raise ValueError(f"clusters must be a number from 0 to 1; got {self.clusters!r}.")
+
+    def place(self, scores: HonestScores, calibration: Calibration) -> float:
+        """The threshold."""
+        prior = float(scores.population_mass @ calibration.probability(scores.population))
+        by_labels = calibration.score_of(prior)
+        if not self.clusters:
+            return by_labels
+        return (1 - self.clusters) * by_labels + self.clusters * TwoClusters().place(scores, calibration)
 
 
-_POLICIES = (Costs, TargetRecall, TargetPrecision, TwoClusters)
+Policy = str | float | Costs | TargetRecall | TargetPrecision | TwoClusters | Balanced
+
+
+_POLICIES = (Costs, TargetRecall, TargetPrecision, TwoClusters, Balanced)
 
 
 def check_threshold(threshold: object) -> None:
@@ -156,7 +199,8 @@ def check_threshold(threshold: object) -> None:
     if not (is_number or is_name or isinstance(threshold, _POLICIES)):
         raise ValueError(
             f"threshold={threshold!r} is not known; use one of {list(CALIBRATING)}, a number on the scale of "
-            "score_samples, or Costs, TargetRecall, TargetPrecision or TwoClusters of unlabeled.deciding.thresholds."
+            "score_samples, or Costs, TargetRecall, TargetPrecision, TwoClusters or Balanced of "
+            "unlabeled.deciding.thresholds."
         )
 
 

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.stats import norm
 
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.priors.top_regions import PORTIONS, TopRegion
+from unlabeled.deciding.top_counts import PORTIONS
+from unlabeled.priors.top_regions import TopRegion
 
 #: With fewer labelled positives the ranking can be used, and hardly a number told: over the draws of
 #: ``benchmarks/intervals.py`` the interval of the prior is then half as wide as all it could be, or wider.

@@ -22,7 +22,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.priors.top_regions import PORTIONS, TopRegion
+from unlabeled.deciding.top_counts import PORTIONS
+from unlabeled.priors.top_regions import TopRegion
 
 #: How often, at most, the warning may come by chance.
 LEVEL = 1e-3

@@ -19,8 +19,6 @@ from scipy.special import betaincinv, gammainc, gammaincc
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
 
-#: The parts of the labelled positives, from the highest score down, that are looked at.
-PORTIONS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 #: Edges of the cells in which the distribution of B is summed up, as probabilities: fine where B is small.
 _EDGES: FloatArray = np.concatenate([[0.0], np.geomspace(1e-9, 0.5, 200), 1 - np.geomspace(0.5, 1e-3, 50)[1:], [1.0]])
 _MASS: FloatArray = np.diff(_EDGES)

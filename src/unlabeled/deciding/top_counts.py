@@ -27,7 +27,9 @@ from scipy.special import betainc
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.priors.top_regions import PORTIONS
+
+#: The parts of the labelled positives, from the highest score down, that are looked at.
+PORTIONS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 class Hidden(Protocol):
@@ -134,3 +136,17 @@ def scored_of_hidden(n_hidden: np.ndarray, n_unlabeled: int, n_scored: int, rng:
     """How many of the hidden positives are among those of the unlabeled rows that are scored, a random part."""
     n_scored = min(n_scored, n_unlabeled)
     return rng.hypergeometric(n_hidden, n_unlabeled - n_hidden, n_scored) if n_scored else np.zeros_like(n_hidden)
+
+
+def p_value_of_half(half: TopCounts, null: Hidden, n_labelled: int, n_unlabeled: int, draws: tuple[int, int]) -> float:
+    """The p-value of one scored part of a table with so many rows; ``draws`` is how many to simulate, and a seed."""
+    n_simulated, seed = draws
+    rng = np.random.RandomState(seed)
+    hidden = null.draws(n_labelled, n_unlabeled, n_simulated, rng)
+    hidden = scored_of_hidden(hidden, n_unlabeled, round(half.n_unlabeled), rng)
+    return half.p_value(hidden, expected_in_half(half, null, n_labelled, n_unlabeled), rng)
+
+
+def expected_in_half(half: TopCounts, null: Hidden, n_labelled: int, n_unlabeled: int) -> float:
+    """How many hidden positives the null hypothesis expects among the unlabeled rows of one scored part."""
+    return null.expected(n_labelled, n_unlabeled) * min(1.0, half.n_unlabeled / n_unlabeled)
