@@ -67,8 +67,8 @@ class FitReport:
         return {
             "table": str(self.learning.source.path),
             "format": self.learning.source.format.name,
-            "notes": self.learning.source.notes,
-            "n_rows": len(self.learning.frame),
+            "notes": self.learning.notes,
+            "n_rows": self.learning.n_rows,
             "label": {"positive": self.learning.labels.positive, "n_positive": self.learning.labels.n_positive},
             "negatives": self._negative_facts(),
             "columns": [
@@ -81,7 +81,7 @@ class FitReport:
             "estimates": None if self.estimates is None else asdict(self.estimates),
             "labelling": {
                 "p_value": self.labels.p_value_,
-                "largest_prior": self.labels.largest_prior(),
+                "largest_prior": self.learning.prior_of_share(self.labels.largest_prior(), self.scenario),
                 "verdict": self.labels.verdict_,
                 "columns": [asdict(column) for column in self.labels.columns_[:MOST_COLUMNS]],
             },
@@ -93,8 +93,8 @@ class FitReport:
     def tell(self) -> None:
         """In lines, when the model is written."""
         labels, prior = self.learning.labels, self.prior
-        n_unlabeled = len(self.learning.frame) - labels.n_positive - labels.n_negative
-        say("Read", self.learning.describe(), *self.learning.source.notes)
+        n_unlabeled = self.learning.n_rows - labels.n_positive - labels.n_negative
+        say("Read", self.learning.describe(), *self.learning.notes)
         counts = f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows"
         say("Labels", counts, *([] if self.labels.rejects_ else [self.labels.verdict_]))
         if labels.n_negative:
@@ -127,7 +127,7 @@ class FitReport:
     @property
     def _n_population(self) -> int:
         """How many rows of the table are the population."""
-        n_rows = len(self.learning.frame)
+        n_rows = self.learning.n_rows
         labels = self.learning.labels
         return n_rows if self.scenario == "single-sample" else n_rows - labels.n_positive - labels.n_negative
 
