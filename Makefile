@@ -1,4 +1,4 @@
-# Every target makes and reuses .venv by itself.
+# Every target makes and reuses .venv by itself. What is never imported need not be compiled: that halves the installation.
 PYTHON ?= python3
 BIN := .venv/bin
 # Tests, and the examples in docstrings, in as many processes as there are cores.
@@ -49,22 +49,22 @@ bench: .venv/.installed-bench
 .venv/.installed: pyproject.toml requirements-dev.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=python3.11')"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps -e .
 	touch $@
 
 .venv-floor/.installed: pyproject.toml requirements-floor.txt
 	$(PYTHON) -m venv .venv-floor
-	.venv-floor/bin/python -m pip install --quiet -r requirements-floor.txt
+	.venv-floor/bin/python -m pip install --quiet --no-compile -r requirements-floor.txt
 	.venv-floor/bin/python -m pip install --quiet --no-build-isolation --no-deps -e .
 	touch $@
 
 .venv/.installed-bench: .venv/.installed requirements-bench.txt
-	$(BIN)/python -m pip install --quiet -r requirements-bench.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r requirements-bench.txt
 	touch $@
 
 .venv/.installed-docs: .venv/.installed requirements-docs.txt
-	$(BIN)/python -m pip install --quiet -r requirements-docs.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r requirements-docs.txt
 	touch $@
 
 clean:

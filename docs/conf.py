@@ -29,6 +29,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "code_breaks",
     "mathml",
     "plain_names",
 ]
@@ -65,6 +66,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "plot_gallery": True,
     "abort_on_example_error": False,

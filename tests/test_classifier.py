@@ -496,6 +496,7 @@ def test_a_failed_fit_does_not_harm_the_data(data):
 # --- threads ---
 
 
+@pytest.mark.slow
 def test_joblib_workers_do_not_multiply_threads():
     alone = threads.n_threads(None)
     for backend in ("loky", "threading", "multiprocessing"):

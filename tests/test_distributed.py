@@ -414,7 +414,9 @@ def test_compression_where_rows_are(scenario, monkeypatch):
     assert found.n_rows < found.n_rows_before / 3
     change = np.abs(smaller.score_samples(parted).compute() - exact)
     assert 0 < change.mean() < 2 * found.mean_change < 0.1
-    assert change.max() < 0.1
+    # The largest of 200 changes: one in 201 new rows may change by more, 2.5 of these 500; more than 10 had 1e-4.
+    assert (change > found.largest_change).sum() <= 10
+    assert change.max() < 5 * found.largest_change
     local = smaller.to_local()
     np.testing.assert_allclose(local.score_samples(data.test[:500]), smaller.score_samples(parted).compute(), atol=1e-9)
     assert model.compressed(3 * found.largest_change).compression_.n_rows < found.n_rows_before

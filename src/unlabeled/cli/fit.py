@@ -14,12 +14,13 @@ from unlabeled.cli.failures import check_output
 from unlabeled.cli.fit_report import FitReport
 from unlabeled.cli.learning_table import NEGATIVE, LearningTable, read_learning_table
 from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
-from unlabeled.cli.output import collected_warnings, say_json, shown_progress
+from unlabeled.cli.out_of_core import Learned, find_shortage, learned_in_pieces
+from unlabeled.cli.output import collected_warnings, remark, say_json, shown_progress
 from unlabeled.evaluation import evaluate
 from unlabeled.priors import PriorEstimate, ScarWarning
 from unlabeled.saving import save
 from unlabeled.stages import stage
-from unlabeled.tables import TableError, TableModel, parse_kinds
+from unlabeled.tables import Table, TableError, TableModel, parse_kinds
 from unlabeled.tables.compressed import COMPRESSED_SUFFIXES
 from unlabeled.tables.reading import STANDARD_INPUT, parquet_files
 
@@ -49,6 +50,9 @@ def fit(
     A missing number or date becomes the median, and the model is told that it was missing; a missing category is a
     category of its own. NA, N/A, NaN, null, None and ? count as missing.
 
+    Parquet files that memory has no room for are worked on in pieces, by Dask; UNLABELED_MEMORY=8GB says how much there
+    is.
+
     For example:
 
         unlabeled fit customers.parquet --label fraud
@@ -63,25 +67,42 @@ def fit(
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
     with collected_warnings() as warned, shown_progress("Reading"):
         warnings.simplefilter("ignore", ScarWarning)  # the test below has the last word on it
-        learning = read_learning_table(
-            table,
-            label,
-            positive,
-            negative=negative,
-            kinds=parse_kinds(column or ()),
-            decimal=decimal,
-            encoding=encoding,
-        )
-        classifier, found = fitted(method, prior, learning, scenario)
-        with stage("what to expect"):
-            estimates = evaluate(classifier, learning.features, learning.y, prior=found)
-        labels = tested_labels(learning, scenario, None if prior == "auto" else found.value)
-    report = FitReport(learning, classifier, method, scenario, found, estimates, labels, tuple(warned), out)
+        source, kinds = Table.open(table, encoding=encoding), parse_kinds(column or ())
+        if (shortage := find_shortage(source)) is not None:
+            if negative is not None:
+                raise TableError(f"{shortage.note}, where known negatives (--negative) cannot be used. Leave them out.")
+            remark(shortage.note, as_json=as_json)
+            learned = learned_in_pieces(
+                shortage,
+                label,
+                positive,
+                kinds=kinds,
+                decimal=decimal,
+                method=method,
+                scenario=scenario,
+                given_prior=lambda share: _prior_as_given(prior, share if scenario == "single-sample" else 0.0),
+            )
+        else:
+            learning = read_learning_table(source, label, positive, negative=negative, kinds=kinds, decimal=decimal)
+            learned = _learned(learning, method, prior, scenario)
+    learning, classifier = learned.learning, learned.classifier
+    report = FitReport(
+        learning, classifier, method, scenario, learned.prior, learned.estimates, learned.labels, tuple(warned), out
+    )
     save(_table_model(learning, classifier, label, report.facts()), out)
     if as_json:
         say_json(report.facts())
     else:
         report.tell()
+
+
+def _learned(learning: LearningTable, method: str, prior: str, scenario: str) -> Learned:
+    """Learn from a table in memory."""
+    classifier, found = fitted(method, prior, learning, scenario)
+    with stage("what to expect"):
+        estimates = evaluate(classifier, learning.features, learning.y, prior=found)
+    labels = tested_labels(learning, scenario, None if prior == "auto" else found.value)
+    return Learned(learning, classifier, found, estimates, labels)
 
 
 def _model_path(table: Path) -> Path:
@@ -108,10 +129,10 @@ def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> t
             raise TableError(f"--method {method} does not take known negatives (--negative); the other methods do.")
         return classifier.set_params(negative=NEGATIVE)
 
-    if prior == "auto":
+    given = _prior_as_given(prior, learning.labelled_share if scenario == "single-sample" else 0.0)
+    if given is None:
         classifier = unfitted("auto").fit(learning.features, learning.y)
         return classifier, PriorEstimate.of(classifier.prior_estimator_, "auto")
-    given = _given_prior(prior, learning.labelled_share if scenario == "single-sample" else 0.0)
     return unfitted(given.value).fit(learning.features, learning.y), given
 
 
@@ -121,8 +142,10 @@ def tested_labels(learning: LearningTable, scenario: str, prior: float | None) -
     return test.fit(*learning.two_samples(scenario))
 
 
-def _given_prior(text: str, labelled_share: float) -> PriorEstimate:
-    """A prior that a person wrote."""
+def _prior_as_given(text: str, labelled_share: float) -> PriorEstimate | None:
+    """A prior that a person wrote; None: it is to be estimated."""
+    if text == "auto":
+        return None
     try:
         value = float(text)
     except ValueError:

@@ -68,8 +68,8 @@ class FitReport:
         return {
             "table": str(self.learning.source.path),
             "format": self.learning.source.format.name,
-            "notes": self.learning.source.notes,
-            "n_rows": len(self.learning.frame),
+            "notes": self.learning.notes,
+            "n_rows": self.learning.n_rows,
             "label": {"positive": self.learning.labels.positive, "n_positive": self.learning.labels.n_positive},
             "negatives": self._negative_facts(),
             "columns": [
@@ -94,8 +94,8 @@ class FitReport:
     def tell(self) -> None:
         """In lines, when the model is written."""
         labels, prior = self.learning.labels, self.prior
-        n_unlabeled = len(self.learning.frame) - labels.n_positive - labels.n_negative
-        say("Read", self.learning.describe(), *self.learning.source.notes)
+        n_unlabeled = self.learning.n_rows - labels.n_positive - labels.n_negative
+        say("Read", self.learning.describe(), *self.learning.notes)
         counts = f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows"
         say("Labels", counts, *([] if self.labels.rejects_ else [self._labels_line()]))
         if labels.n_negative:
@@ -121,7 +121,7 @@ class FitReport:
     @cached_property
     def largest_prior(self) -> float:
         """The largest prior that labels at random agree with."""
-        return self.labels.largest_prior()
+        return self.learning.prior_of_share(self.labels.largest_prior(), self.scenario)
 
     def _labels_line(self) -> str:
         """The verdict on labels at random; for a prior that was estimated from them, a comparison and no p-value."""
@@ -148,7 +148,7 @@ class FitReport:
     @property
     def _n_population(self) -> int:
         """How many rows of the table are the population."""
-        n_rows = len(self.learning.frame)
+        n_rows = self.learning.n_rows
         labels = self.learning.labels
         return n_rows if self.scenario == "single-sample" else n_rows - labels.n_positive - labels.n_negative
 

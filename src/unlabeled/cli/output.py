@@ -29,6 +29,12 @@ def say(key: str, *lines: str) -> None:
         console.print(f"{heading}{escape(line)}" if console.is_terminal else escape(f"{heading}{line}"))
 
 
+def remark(words: str, *, as_json: bool) -> None:
+    """Something to know before the work is done, on the error output; for machines it is in the answer."""
+    if not as_json:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(escape(f"unlabeled: {words}"))
+
+
 def say_json(answer: dict[str, Any]) -> None:
     """One JSON object on the standard output; dates and the like are text in it."""
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -15,7 +15,8 @@ import typer
 
 from unlabeled.cli import options
 from unlabeled.cli.failures import check_output
-from unlabeled.cli.output import say, say_json, show_table, shown_progress
+from unlabeled.cli.out_of_core import Shortage, decided_in_pieces, find_shortage, rows_a_piece
+from unlabeled.cli.output import remark, say, say_json, show_table, shown_progress
 from unlabeled.deciding.adapting import Adaptation
 from unlabeled.evaluation import Estimate
 from unlabeled.files import written_whole
@@ -84,9 +85,16 @@ def predict(
             )
         if adapt or adapt_anyway:
             fitted = adapted(fitted, source, check=not adapt_anyway)
-        summary.notes = source.notes
+        summary.notes = list(source.notes)
+        if (shortage := find_shortage(source, copies=1)) is not None:
+            summary.notes.append(shortage.note)
+            remark(shortage.note, as_json=as_json or str(out) == "-")
         batches = scored_batches(
-            fitted, source, summary, lambda: show(f"Scored: {summary.n_rows:,} rows, {summary.n_flagged:,} flagged")
+            fitted,
+            source,
+            summary,
+            lambda: show(f"Scored: {summary.n_rows:,} rows, {summary.n_flagged:,} flagged"),
+            shortage,
         )
         if new:
             batches = (batch.filter(~pl.col("known")) for batch in batches)
@@ -142,11 +150,16 @@ class Summary:
 
 
 def scored_batches(
-    model: TableModel, table: Table, summary: Summary, on_batch: Callable[[], object] = lambda: None
+    model: TableModel,
+    table: Table,
+    summary: Summary,
+    on_batch: Callable[[], object] = lambda: None,
+    shortage: Shortage | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Batches of row number, identifiers, margin, probability, flag and label, in the order of the table.
 
-    A column of which too much cannot be read, so far, stops it.
+    Where memory is short, Dask works on several of them at once. A column of which too much cannot be read, so far,
+    stops it.
     """
     names = table.names()
     if not table.leaves_out_zeros:
@@ -156,8 +169,8 @@ def scored_batches(
     wanted = model.columns.names + identifiers + labels
     renamed = [pl.col(name).alias(_output_name(name, identifiers)) for name in identifiers]
     n_read = len(names) if table.reads_all_columns else len(wanted)
-    for batch in table.batches(wanted, rows_a_batch(max(model.classifier.n_features_in_, n_read))):
-        scores, notices = model.decide(batch)
+    n_rows = rows_a_batch(max(model.classifier.n_features_in_, n_read))
+    for batch, scores, notices in _decided(model, table, wanted, n_rows, shortage):
         rows = pl.int_range(summary.n_rows + 1, summary.n_rows + len(batch) + 1, dtype=pl.Int64, eager=True)
         summary.n_rows += len(batch)
         summary.n_flagged += int(scores["flagged"].sum())
@@ -168,6 +181,17 @@ def scored_batches(
         known = [is_labelled(batch[name], model.positive).alias("known").to_frame() for name in labels]
         summary.n_known_flagged += sum(int((frame["known"] & scores["flagged"]).sum()) for frame in known)
         yield pl.concat([rows.alias("row").to_frame(), batch.select(renamed), scores, *known], how="horizontal")
+
+
+def _decided(
+    model: TableModel, table: Table, names: Sequence[str], n_rows: int, shortage: Shortage | None
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, Notices]]:
+    """Batches of a table, what the model decides of them, and what was strange."""
+    if shortage is not None:
+        yield from decided_in_pieces(model, table, names, rows_a_piece(table, shortage.free, n_rows))
+        return
+    for batch in table.batches(names, n_rows):
+        yield batch, *model.decide(batch)
 
 
 def _output_name(name: str, identifiers: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from unlabeled.cli.output import collected_warnings, say, say_json, show_table, 
 from unlabeled.priors import compare_priors
 from unlabeled.priors.comparison import UPPER_BOUNDS
 from unlabeled.priors.scar import told_once
-from unlabeled.tables import parse_kinds
+from unlabeled.tables import Table, parse_kinds
 
 
 def prior(
@@ -34,7 +34,7 @@ def prior(
     """
     with collected_warnings() as warned, shown_progress("Reading") as show:
         learning = read_learning_table(
-            table, label, positive, kinds=parse_kinds(column or ()), decimal=decimal, encoding=encoding
+            Table.open(table, encoding=encoding), label, positive, kinds=parse_kinds(column or ()), decimal=decimal
         )
         done: list[str] = []
 

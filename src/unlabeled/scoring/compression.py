@@ -56,7 +56,8 @@ class Compression:
     n_rows_before, n_rows : int
         Kernels that a score takes, before and now.
     largest_change, mean_change : float
-        Of the log ratio, at rows that were put aside; 0 where only copies were merged.
+        Of the log ratio, at rows that were put aside; 0 where only copies were merged. Of k such rows, one in k + 1 new
+        rows changes by more than the largest: where k is 1,000, one in a thousand, by an amount that is not known.
     """
 
     ratios: tuple[Ratio, ...]

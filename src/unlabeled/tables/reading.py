@@ -120,6 +120,35 @@ class Table:
         with self._explained():
             return self._scan().collect_schema().names()
 
+    def schema(self) -> pl.Schema:
+        """Names and types of its columns, of Parquet."""
+        with self._explained():
+            return self._scan().collect_schema()
+
+    def n_rows(self) -> int:
+        """How many rows there are in Parquet files, which say so."""
+        with self._explained():
+            return int(self._scan().select(pl.len()).collect().item())
+
+    def rows(self, names: Sequence[str], start: int, n_rows: int) -> pl.DataFrame:
+        """Some columns of some rows of Parquet files that follow each other."""
+        with self._explained():
+            return self._scan().select(names).slice(start, n_rows).collect(engine="streaming")
+
+    def counts(self, name: str) -> pl.DataFrame:
+        """How often each value of a column occurs in Parquet files: the column, and ``count``."""
+        with self._explained():
+            return self._scan().group_by(name).agg(pl.len().alias("count")).collect(engine="streaming")
+
+    def ranges(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """The smallest and the largest value of columns of whole numbers in Parquet files; none of empty columns."""
+        with self._explained():
+            ends = [
+                self._scan().select(getattr(pl.col(names), end)()).collect(engine="streaming") for end in ("min", "max")
+            ]
+        found = {name: (ends[0][name].item(), ends[1][name].item()) for name in names}
+        return {name: pair for name, pair in found.items() if None not in pair}
+
     def read(self) -> pl.DataFrame:
         """All of it."""
         with stage("reading"):
@@ -160,7 +189,7 @@ class Table:
             yield from (chunk for chunk in scan.collect_batches(chunk_size=n_rows, maintain_order=True) if len(chunk))
             return
         # Batches of polars are as large as the row groups of the file, which may be all of it; slices are not.
-        n_all, n_chunk = self._scan().select(pl.len()).collect().item(), _BATCHES_A_SLICE * n_rows
+        n_all, n_chunk = self.n_rows(), _BATCHES_A_SLICE * n_rows
         for start in range(0, n_all, n_chunk):
             yield scan.slice(start, n_chunk).collect(engine="streaming")
 
