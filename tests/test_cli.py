@@ -579,7 +579,7 @@ def test_debug_shows_where(capsys):
 
 
 def test_an_error_of_ours_has_a_code_of_its_own(capsys, monkeypatch):
-    monkeypatch.setattr("unlabeled.cli.fit.read_learning_table", lambda *_a, **_k: 1 / 0)
+    monkeypatch.setattr("unlabeled.cli.fit.Table.open", lambda *_a, **_k: 1 / 0)
     assert call("fit", "t.csv", "--label", "y") == 70
     assert "An error of ours, ZeroDivisionError" in capsys.readouterr().err
 

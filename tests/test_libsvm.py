@@ -341,7 +341,7 @@ def test_processes_that_load_at_once_agree(home):
         subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    answers = {process.communicate(timeout=60)[0] for process in processes}
+    answers = {process.communicate(timeout=600)[0] for process in processes}
     assert len(answers) == 1
     assert float(answers.pop())
     assert len(entries(home)) == 1
