@@ -1,6 +1,7 @@
 """What known negatives are worth: the tables of ``docs/negatives.md``.
 
-    python benchmarks/negatives.py [--draws 10] [--classifier pu] [--tables australian ...] [--out negatives.jsonl]
+    python benchmarks/negatives.py [--draws 10] [--classifier pu] [--tables australian ...]
+                                   [--numbers 20 150] [--choices random] [--out negatives.jsonl]
     python benchmarks/negatives.py --check [--draws 200]
 
 One sample of each table of ``benchmarks/bias.py``, 75 % to learn from and 25 % to judge by; a tenth of the positives is
@@ -30,7 +31,7 @@ from unlabeled import PUClassifier, WMMDClassifier
 from unlabeled.results import ResultsFile, row_key
 
 TABLES = ("australian", "diabetes", "breast-cancer", "wisconsin", "gaussians", "moons")
-NUMBERS = (0, 5, 10, 20, 50, 150)
+NUMBERS = (5, 10, 20, 50, 150)
 CHOICES = ("random", "easiest", "easiest, said so")
 CLASSIFIERS: dict[str, Any] = {"pu": PUClassifier, "wmmd": WMMDClassifier}
 LABELLED = 0.1
@@ -79,8 +80,8 @@ def cells(options: argparse.Namespace) -> Iterator[tuple[str, int, int, str]]:
     for draw in range(options.draws):
         for name in options.tables:
             yield name, draw, 0, "random"
-            for number in NUMBERS[1:]:
-                for choice in CHOICES:
+            for number in options.numbers:
+                for choice in options.choices:
                     yield name, draw, number, choice
 
 
@@ -141,6 +142,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--classifier", choices=CLASSIFIERS, default="pu")
+    parser.add_argument("--numbers", nargs="+", type=int, default=NUMBERS, help="of known negatives, beside none")
+    parser.add_argument("--choices", nargs="+", choices=CHOICES, default=CHOICES)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--out", default="negatives.jsonl")
     options = parser.parse_args()

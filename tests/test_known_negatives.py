@@ -1,6 +1,7 @@
 """Rows that are known to be negative: a third sample."""
 
 import warnings
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -137,26 +138,30 @@ def test_without_negatives_answers_are_the_same_to_the_bit(name, scenario):
 
 
 def test_negatives_help_and_many_come_near_to_positives_and_negatives_alone():
+    """In the ranking and in accuracy, the threshold of positives and negatives alone being told the prior."""
     rng = np.random.RandomState(1)
     new_truth = rng.uniform(size=2000) < 0.4
     new = rng.normal(size=(2000, 3)) + 2 * new_truth[:, None] * np.array([1, 0.5, 0])
-    areas = {}
-    for n_negatives in (0, 500):
-        found = []
-        for seed in range(3):
+    areas, accuracies = defaultdict(list), defaultdict(list)
+
+    def judge(name, scores, threshold):
+        areas[name].append(roc_auc_score(new_truth, scores))
+        accuracies[name].append(np.mean((scores > threshold) == new_truth))
+
+    for seed in range(3):
+        for n_negatives in (0, 500):
             X, _, _, y = table(1000, n_negatives, seed)
             model = WMMDClassifier(negative=-1, scenario="single-sample").fit(X, y)
-            found.append(roc_auc_score(new_truth, model.score_samples(new)))
-            if n_negatives:
-                only = y != 0
-                alone = WMMDClassifier(float(np.mean(y[only] == 1)), scenario="single-sample").fit(
-                    X[only], y[only] == 1
-                )
-                areas.setdefault("alone", []).append(roc_auc_score(new_truth, alone.score_samples(new)))
-        areas[n_negatives] = found
-    none, many, alone = (np.mean(areas[key]) for key in (0, 500, "alone"))
-    assert many > none - 0.002
-    assert many > alone - 0.005
+            judge(n_negatives, model.score_samples(new), model.threshold_)
+        only = y != 0
+        share = float(np.mean(y[only] == 1))
+        alone = WMMDClassifier(share, scenario="single-sample").fit(X[only], y[only] == 1)
+        even = share * 0.6 / (share * 0.6 + (1 - share) * 0.4)  # an even chance in a population with a prior of 0.4
+        judge("alone", alone.predict_proba(new)[:, 1], even)
+    for found in (areas, accuracies):
+        none, many, alone_ = (np.mean(found[key]) for key in (0, 500, "alone"))
+        assert many > none - 0.002
+        assert many > alone_ - 0.005
 
 
 def test_random_negatives_mend_a_prior_that_biased_labels_make_too_small():
