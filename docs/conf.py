@@ -32,6 +32,7 @@ extensions = [
     "code_breaks",
     "mathml",
     "plain_names",
+    "wide_figures",
 ]
 exclude_patterns = ["_build", "_ext", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.md5"]
 suppress_warnings = ["config.cache"]

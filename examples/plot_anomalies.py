@@ -46,7 +46,7 @@ for (name, score), colour in zip(scores.items(), ("#2a6fbb", "#c8453b"), strict=
     area = average_precision_score(truth[unlabeled], score[unlabeled])
     curves.plot(recall, precision, color=colour, label=f"{name}: average precision {area:.2f}")
 curves.set(xlabel="recall", ylabel="precision", ylim=(0, 1.05), title="Unlabeled images, against the truth")
-curves.legend(frameon=False, loc="lower left")
+curves.legend(frameon=False, loc="center")
 
 first = np.argsort(-scores["WMMDClassifier, 12 labels"][unlabeled])[:24]
 wall = X[unlabeled][first].reshape(3, 8, 8, 8).transpose(0, 2, 1, 3).reshape(24, 64)

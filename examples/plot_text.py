@@ -48,9 +48,9 @@ rng = np.random.default_rng(0)
 
 
 def abstract(subject):
-    """Sixty words: most are common, some of the subject, some of another."""
+    """Sixty words: most are common, some of the subject, fewer of another."""
     own, other = SUBJECTS[subject].split(), SUBJECTS[rng.choice(list(SUBJECTS))].split()
-    return " ".join([*rng.choice(COMMON, 48), *rng.choice(own, 5), *rng.choice(other, 7)])
+    return " ".join([*rng.choice(COMMON, 48), *rng.choice(own, 7), *rng.choice(other, 5)])
 
 
 subjects = rng.choice(list(SUBJECTS), 2000, p=[0.15, 0.3, 0.3, 0.25])

@@ -27,8 +27,8 @@ print(compared.verdict)
 
 # %%
 # Intervals are of 95 % where an estimator has one. Each estimate is an upper bound in spirit: a table can show that a
-# row is like the positives, never that it is none. ``"density"`` is the paper's, and is often far too large
-# (:doc:`why </pitfalls>`).
+# row is like the positives, never that it is none. ``"density"`` is the paper's: it hangs on the width of the kernel
+# (:doc:`how </pitfalls>`), and here it falls on the least value that is possible.
 
 names = list(compared.estimates)
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")

@@ -12,7 +12,7 @@ from typing import Any
 from docutils import nodes
 
 #: Between these a line may break.
-PLACES = re.compile(r"(?<=[(\[,.=/_])(?=[^\s)\]_])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+PLACES = re.compile(r"(?<=[(\[,.=/_])(?=[^\s)\]_\d])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def pieces(code: str) -> list[str]:
