@@ -10,6 +10,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask import delayed
+from dask.core import flatten
 from dask.delayed import Delayed
 from distributed import Client
 
@@ -164,7 +165,22 @@ def _as_array(found: list[Delayed], lengths: tuple[float, ...], answer: Answered
         da.from_delayed(block, shape=(length, *width), dtype=answer.dtype)
         for block, length in zip(found, lengths, strict=True)
     ]
-    return da.concatenate(arrays, allow_unknown_chunksizes=True)
+    whole = da.concatenate(arrays, allow_unknown_chunksizes=True)
+    return PlacedArray(whole.dask, whole.name, whole.chunks, meta=whole._meta)
+
+
+class PlacedArray(da.Array):
+    """An array whose tasks run where they were told to.
+
+    Dask fuses tasks of arrays into one graph that has forgotten the workers they name: partitions then move.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def __dask_optimize__(graph: Any, keys: Any, **_options: Any) -> Any:
+        """Leave out what is not asked for, and nothing else."""
+        return graph.cull(set(flatten([keys]))) if hasattr(graph, "cull") else graph
 
 
 def _sums_over_partitions(
