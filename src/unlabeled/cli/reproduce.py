@@ -58,9 +58,10 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments and set the results beside the paper's own numbers.
 
-    Beside the paper's five methods (log-released, dh-released, nnpu, tadj, wmmd) and plainer readings of its text (log,
-    dh) stand this library's defaults (wmmd-auto, wmmd-score, pu-auto). 'accuracy' runs them all on the real data and
-    compares them cell by cell in accuracy.md.
+    Beside the paper's five methods (log-released, dh-released, nnpu, tadj, wmmd) stand other readings of them: plainer
+    ones of its text (log, dh), and the score of WMMD as it was released (wmmd-floor). This library's defaults are
+    wmmd-auto, wmmd-score and pu-auto. 'accuracy' runs them all on the real data and compares them cell by cell in
+    accuracy.md.
 
     Rows are kept in OUT/results.jsonl as they come. A run that was stopped continues where it stopped when the same
     command is given again.
