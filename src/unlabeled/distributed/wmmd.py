@@ -90,8 +90,8 @@ class DaskWMMDClassifier(DistributedClassifier, WMMDClassifier):
     >>> with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
     ...     model = DaskWMMDClassifier(prior=0.5).fit(X, y)
     ...     labels = model.predict(X)  # nothing has been computed yet
-    ...     print(type(labels).__name__, int(labels.sum().compute()) > 100)
-    Array True
+    ...     print(isinstance(labels, da.Array), int(labels.sum().compute()) > 100)
+    True True
     """
 
     def __init__(
