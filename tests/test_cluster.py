@@ -180,7 +180,7 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, mon
         raise KeyboardInterrupt
 
     model = DaskWMMDClassifier(**OPTIONS)
-    monkeypatch.setattr("unlabeled.distributed.running.wait", interrupted_after_labels(interrupted))
+    monkeypatch.setattr("unlabeled.distributed.running.as_completed", interrupted_after_labels(interrupted))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
@@ -196,7 +196,7 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, mon
 
 def interrupted_after_labels(interrupt):
     """Wait for the labels as ever, and be stopped while rows are looked at."""
-    real, calls = distributed.wait, []
+    real, calls = distributed.as_completed, []
 
     def waiting(futures):
         calls.append(1)

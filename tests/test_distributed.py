@@ -1,6 +1,7 @@
 """`DaskWMMDClassifier` against `WMMDClassifier`: the same numbers, however the rows are partitioned."""
 
 import pickle
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ distributed = pytest.importorskip("distributed")
 
 from dask import delayed  # noqa: E402
 
-from unlabeled import WMMDClassifier  # noqa: E402
+from unlabeled import WMMDClassifier, save  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
 from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
 from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
@@ -161,6 +162,10 @@ def test_rows_at_random_places_of_many_are_chosen_without_writing_them_all_down(
     assert len(np.unique(chosen)) == 100
     assert chosen.max() > 10**9
     np.testing.assert_array_equal(chosen, selection.some_rows(10**10, 100, np.random.RandomState(0)))
+    judged = selection._and_others(chosen, 10**10, np.random.RandomState(1))
+    assert len(np.unique(judged)) == len(judged) == selection.JUDGING_POINTS
+    assert np.isin(chosen, judged).all()
+    assert judged.max() > 10**9
 
 
 # --- data frames ---
@@ -205,6 +210,41 @@ def test_scores_stream_to_parquet(frame, tmp_path):
     assert list(found.columns) == ["score", "probability", "flagged"]
     np.testing.assert_array_equal(found["flagged"] == 1, found["score"] > model.threshold_)
     np.testing.assert_array_equal(found.index, frame.index)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda known: pd.Series(np.where(known, "fraud", None), dtype="str"),
+        lambda known: pd.Series(np.where(known, "yes", np.where(np.arange(len(known)) % 2, "no", None)), dtype="str"),
+        lambda known: pd.Series(np.where(known, "yes", "no"), dtype="category"),
+        lambda known: pd.Series(np.where(known, True, None), dtype="boolean"),
+        lambda known: pd.Series(np.where(known, 1, None), dtype="Int64"),
+        lambda known: pd.Series(np.where(known, 1.0, np.nan)),
+    ],
+    ids=["one word", "some missing", "category", "boolean", "Int64", "float"],
+)
+def test_labels_of_any_type_some_of_them_missing(spelled):
+    """Dask makes Arrow's strings of words, and what is missing there has no truth value."""
+    X, y, _ = table(2)
+    found = pd.DataFrame(X, columns=["height", "width"]).assign(known=spelled(y == 1))
+    options = {"prior": 0.5, "gamma": 0.5, "smoothing": 0, "max_evaluations": 200, "random_state": 0, "exact": True}
+    local = WMMDClassifier(**options).fit(found[["height", "width"]], found["known"])
+    parted = dd.from_pandas(found, npartitions=3)
+    model = DaskWMMDClassifier(**options).fit(parted, "known")
+    assert len(model.sample_.positive) == N_POSITIVE
+    np.testing.assert_array_equal(model.classes_, local.classes_)
+    np.testing.assert_array_equal(model.predict(parted).compute(), local.predict(found[["height", "width"]]))
+
+
+def test_scores_become_a_column_of_the_table(frame):
+    parted = dd.from_pandas(frame, npartitions=3)
+    model = DaskWMMDClassifier(0.5, gamma=0.5, smoothing=0, max_evaluations=200).fit(parted, "known")
+    scores = model.score_samples(parted)
+    assert scores.divisions == parted.divisions
+    found = parted.assign(score=scores).compute()
+    assert list(found.columns) == ["height", "known", "width", "score"]
+    np.testing.assert_array_equal(found["score"], scores.compute())
 
 
 # --- what is lazy, and what moves ---
@@ -320,6 +360,10 @@ def parted_frame(change):
         (lambda part: part.assign(width=part["width"].astype(str)), r"Partition 1 .*'width'.*no numbers"),
         (lambda part: part.assign(width=np.inf), r"Partition 1 .*infinity"),
         (lambda part: part.assign(known=range(len(part))), r"Partition 1 .*133 different values"),
+        (
+            lambda part: part.assign(known=part["known"].astype(str)),
+            r"words and others are none.*Partition 1 .* hold '1'",
+        ),
     ],
 )
 def test_a_partition_unlike_the_others_is_named(client, change, message):
@@ -339,6 +383,72 @@ def test_an_error_of_a_partition_is_the_original_one_with_its_number():
         DaskWMMDClassifier().fit(parted_frame(fail), "known")
 
 
+def test_a_partition_that_fails_ends_the_work_on_the_others(tmp_path):
+    X, y, _ = table(2)
+    (made := tmp_path / "made").mkdir()
+
+    def first_fails(block, block_info=None):
+        try:
+            (tmp_path / "first").touch(exist_ok=False)
+        except FileExistsError:
+            time.sleep(0.2)
+            (made / str(block_info[0]["chunk-location"][0])).touch()
+            return block
+        raise OSError("disk on fire")
+
+    rows = in_parts(X, [20] * 20).map_blocks(first_fails, dtype=float, meta=np.empty((0, 2)))
+    with pytest.raises(OSError, match=r"Partition \d+ \(counted from 0\): disk on fire"):
+        DaskWMMDClassifier().fit(rows, in_parts(y, [20] * 20))
+    assert len(list(made.iterdir())) < 10
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_a_failing_partition_of_rows_to_score_is_named(frame, kind):
+    parted = dd.from_pandas(frame, npartitions=3)
+    model = DaskWMMDClassifier(0.5, gamma=0.5, smoothing=0, max_evaluations=200)
+    if kind == "frame":
+        rows = parted_frame(lambda _: 1 / 0)
+        found = model.fit(parted, "known").predict(rows)
+    else:
+        X, y, _ = table()
+
+        def fail(block, block_info=None):
+            return 1 / 0 if block_info[0]["chunk-location"][0] == 1 else block
+
+        rows = in_parts(X, [200, 200]).map_blocks(fail, dtype=float, meta=np.empty((0, 2)))
+        found = model.fit(in_parts(X, [200, 200]), in_parts(y, [200, 200])).predict(rows)
+    with pytest.raises(ZeroDivisionError) as caught:
+        found.compute()
+    assert caught.value.__notes__ == ["This came up in partition 1 (counted from 0) of the rows to be scored."]
+
+
+def test_a_partition_that_fails_while_others_are_scored_is_named(tmp_path):
+    X, y, rows = table()
+
+    def read(block, block_info=None):
+        if block_info[0]["chunk-location"][0] == 1 and (tmp_path / "gone").exists():
+            raise FileNotFoundError("the second file")
+        return block
+
+    parted = in_parts(X, [200, 200]).map_blocks(read, dtype=float, meta=np.empty((0, 2)))
+    model = DaskWMMDClassifier(0.5, gamma=0.5, smoothing=0, max_evaluations=200).fit(parted, in_parts(y, [200, 200]))
+    found = model.predict(in_parts(rows, [100]))
+    (tmp_path / "gone").touch()
+    with pytest.raises(FileNotFoundError) as caught:
+        found.compute()
+    assert caught.value.__notes__ == [
+        "This came up in partition 1 (counted from 0) of the table that was learned from."
+    ]
+
+
+def test_verbose_shows_stages_and_the_bar_of_dask(capsys):
+    X, y, _ = table()
+    DaskWMMDClassifier(0.5, max_evaluations=200, verbose=True).fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    told = capsys.readouterr().out
+    assert "100% Completed" in told
+    assert "[DaskWMMDClassifier] a look at all rows: " in told
+
+
 def test_input_that_cannot_be_right_is_refused_at_once(frame):
     parted = dd.from_pandas(frame, npartitions=2)
     with pytest.raises(
@@ -349,6 +459,13 @@ def test_input_that_cannot_be_right_is_refused_at_once(frame):
         DaskWMMDClassifier().fit(parted, (parted["height"] > 1).astype(int))
     with pytest.raises(TypeError, match="WMMDClassifier"):
         DaskWMMDClassifier().fit(frame, "known")
+    with pytest.raises(TypeError, match=r"column or a Dask series; got pandas\.\S*Series"):
+        DaskWMMDClassifier().fit(parted[["height"]], frame["known"])
+    fitted = DaskWMMDClassifier(0.5, gamma=0.5, max_evaluations=200).fit(parted, "known")
+    with pytest.raises(ValueError, match=r"Columns \['width'\] of the table hold no numbers"):
+        fitted.predict(dd.from_pandas(frame.assign(width="wide"), npartitions=2))
+    with pytest.raises(TypeError, match=r"belongs to a cluster.*to_local"):
+        save(fitted, "fitted.model")
     X, y, _ = table()
     X, zeros = in_parts(X, [200, 200]), np.zeros(len(y))
     with pytest.raises(ValueError, match="only one class, 0"):

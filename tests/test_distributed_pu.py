@@ -85,7 +85,7 @@ def test_a_learner_on_all_of_the_cluster(learner):
     pytest.importorskip(learner)
     data = make_gaussians(200, 800, random_state=0)
     options = OPTIONS | {"prior": 0.5, "parts": {"wmmd": "drop", "least-squares": "drop"}}
-    lengths = [400, 0, 600]
+    lengths = [200, 0, 800]  # the positives in a partition of their own, and on a worker of their own
     model = DaskPUClassifier(**options, estimator=learner).fit(in_parts(data.X, lengths), in_parts(data.y, lengths))
     assert type(model.parts_["score"]).__name__ == "ScoreWMMDClassifier"
     assert [type(one).__module__.split(".")[0] for one in model.parts_["score"].estimators_] == [learner] * 2

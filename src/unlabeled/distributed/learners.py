@@ -155,12 +155,12 @@ def _fitted_without(
     cut = delayed(_outside, name="unlabeled-training", nout=3)
     parts = [cut(layout, *table.partitions.inputs(number), fold, n_folds) for number in numbers]
     counts = of_each(client, [delayed(_label_counts)(part) for part in parts], numbers)
-    in_use = [number for number in numbers if sum(counts[number])]
-    of_labels = np.sum(counts, axis=0)
+    lengths, of_labels = [int(count[0]) for count in counts], np.sum(counts, axis=0)[1:]
+    in_use = [number for number in numbers if lengths[number]]
     per_label = of_labels.sum() / (2 * np.maximum(of_labels, 1))  # both samples weigh the same
     rows, labels, weights = (
         da.concatenate(
-            [da.from_delayed(take(parts[number]), (sum(counts[number]), *width), dtype=kind) for number in in_use]
+            [da.from_delayed(take(parts[number]), (lengths[number], *width), dtype=kind) for number in in_use]
         )
         for take, width, kind in (
             (_taking(0), (layout.n_features,), layout.dtype),
@@ -197,11 +197,29 @@ def _outside(
     labelled = np.repeat([1, 0], [len(sample) for sample in samples])
     counts = np.concatenate([sample.weights for sample in samples])
     kept = _folds(rows, n_folds) != fold
-    return rows[kept], labelled[kept], counts[kept]
+    return _with_both_labels(rows[kept], labelled[kept], counts[kept])
 
 
-def _label_counts(part: tuple[FloatArray, np.ndarray, FloatArray]) -> list[int]:
-    return np.bincount(part[1], minlength=2).tolist()
+def _with_both_labels(
+    rows: FloatArray, labelled: np.ndarray, counts: FloatArray
+) -> tuple[FloatArray, np.ndarray, FloatArray]:
+    """The same rows, and one of weight 0 of a label that none of them has.
+
+    LightGBM numbers the labels of each worker by themselves: on one that has positives alone it takes these for the
+    others.
+    """
+    missing = np.setdiff1d([0, 1], labelled) if len(rows) else np.zeros(0, dtype=np.int64)
+    return (
+        np.concatenate([rows, rows[: len(missing)]]),
+        np.concatenate([labelled, missing]),
+        np.concatenate([counts, np.zeros(len(missing))]),
+    )
+
+
+def _label_counts(part: tuple[FloatArray, np.ndarray, FloatArray]) -> np.ndarray:
+    """How many rows there are, and how many of each label count."""
+    rows, labelled, counts = part
+    return np.array([len(rows), *np.bincount(labelled[counts > 0], minlength=2)])
 
 
 def _on_one_machine(model: Any) -> Any:

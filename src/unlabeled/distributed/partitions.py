@@ -14,11 +14,12 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import delayed
 from dask.delayed import Delayed
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
-from unlabeled.distributed.placing import Inputs, made, origins, with_recipes
+from unlabeled.distributed.placing import Inputs, Recipe, made, origins, with_recipes
 from unlabeled.labels import completed, find_classes
 from unlabeled.samples import LARGEST_WEIGHT, Sample, count_missing
 from unlabeled.scoring.forms import Ranges
@@ -86,7 +87,7 @@ class Layout:
             if self.label not in block.columns:
                 raise ValueError(f"it has no column {self.label!r} of labels; its columns are {list(block.columns)}.")
             labels = block[self.label]
-        found = np.asarray(labels.to_numpy() if hasattr(labels, "to_numpy") else labels)
+        found = _without_na(labels) if hasattr(labels, "isna") else np.asarray(labels)
         return found.ravel() if found.ndim == 2 and found.shape[1] == 1 else found
 
     def weights(self, block: Any, weights: Any) -> FloatArray | None:
@@ -121,6 +122,16 @@ class Layout:
         return positive, unlabeled
 
 
+def _without_na(labels: Any) -> np.ndarray:
+    """Labels of a data frame with None where they are missing: NA of pandas is neither equal to a label nor unequal."""
+    missing = np.asarray(labels.isna())
+    if not missing.any() or (isinstance(labels.dtype, np.dtype) and labels.dtype.kind == "f"):
+        return np.asarray(labels.to_numpy())
+    found = np.array(labels.to_numpy(dtype=object))
+    found[missing] = None
+    return found
+
+
 @dataclass(frozen=True)
 class Partitions:
     """The tasks that make the partitions, and their layout."""
@@ -143,6 +154,14 @@ class Partitions:
         """What makes each partition for one task alone."""
         return with_recipes([self.inputs(number) for number in range(len(self))])
 
+    def made_once(self) -> list[Inputs]:
+        """The same for several tasks: where there is a recipe, another task carries it out for them."""
+        carry_out = delayed(_carried_out, name="unlabeled-partition")
+        return [
+            (carry_out(number, each[0]), None, None) if isinstance(each[0], Recipe) else each
+            for number, each in enumerate(self.read_inside)
+        ]
+
     @cached_property
     def labels_inside(self) -> list[Inputs]:
         """The same of labels and weights."""
@@ -152,6 +171,14 @@ class Partitions:
     def kept(self) -> list[frozenset[Any]]:
         """Keys of what the cluster keeps of the rows of each partition."""
         return [origin.kept for origin in origins([(block, None, None) for block in self.blocks])]
+
+
+def _carried_out(number: int, recipe: Recipe) -> Inputs:
+    try:
+        return recipe.made()
+    except Exception as error:
+        error.add_note(f"This came up in partition {number} (counted from 0) of the table that was learned from.")
+        raise
 
 
 @dataclass(frozen=True)
@@ -197,17 +224,27 @@ def classes_of(counts: Sequence[Counts], pos_label: Any) -> np.ndarray:
             total[label] = total.get(label, 0) + number
     if not total:
         raise ValueError("The table is empty: no partition has a row that counts.")
+    present = [label for label in total if label is not None]
     try:
-        present = [label for label in total if label is not None]
-        values = np.array(present) if None not in total else np.array([*present, None], dtype=object)
-        classes, _ = find_classes(completed(values, pos_label), pos_label)
+        return _classes_among(present, pos_label, some_missing=None in total)
     except ValueError as error:
-        rarest = min((label for label in total if label is not None), key=lambda label: total[label], default=None)
-        if len(present) > 2:
+        if len(present) > 2 or _mixed(present):
+            rarest = min(present, key=lambda label: total[label])
             where = next(number for number, found in enumerate(counts) if rarest in found.labels)
             raise ValueError(f"{error} Partition {where} (counted from 0) is the first to hold {rarest!r}.") from error
         raise
+
+
+def _classes_among(present: list[Any], pos_label: Any, *, some_missing: bool) -> np.ndarray:
+    if _mixed(present):  # NumPy would make words of the numbers, and these are equal to none of them
+        raise ValueError(f"Some labels are words and others are none, {present[:5]}; use one kind.")
+    values = np.array([*present, None], dtype=object) if some_missing else np.array(present)
+    classes, _ = find_classes(completed(values, pos_label), pos_label)
     return classes
+
+
+def _mixed(labels: list[Any]) -> bool:
+    return len({isinstance(label, str) for label in labels}) > 1
 
 
 @dataclass(frozen=True)
@@ -283,6 +320,7 @@ def query_blocks(X: Any, layout: Layout) -> tuple[list[Delayed], Layout]:
             missing = [name for name in names if name not in X.columns]
             if missing:
                 raise ValueError(f"X has no columns {missing[:5]}, which the classifier was fitted to.")
+        _check_kinds(X, names)
         new = Layout(layout.n_features, layout.dtype, names, all_columns=labelled)
         return list(X.to_delayed()), new
     if isinstance(X, da.Array):
@@ -323,7 +361,10 @@ def _beside(X: da.Array, values: Any, name: str) -> list[Any]:
             raise ValueError(f"{name} has shape {values.shape}, and X has {X.shape[0]} rows.")
         values = da.from_array(values, chunks=(X.chunks[0],))
     if not isinstance(values, da.Array) or values.ndim != 1:
-        raise TypeError(f"{name} must be a Dask array of one value for each row of X; got {type(values).__name__}.")
+        shape = f" of shape {values.shape}" if hasattr(values, "shape") else ""
+        raise TypeError(
+            f"{name} must be a Dask array or series of one value for each row of X; got {type(values).__name__}{shape}."
+        )
     known = not (np.isnan(X.chunks[0]).any() or np.isnan(values.chunks[0]).any())
     if known and values.shape[0] != X.shape[0]:
         raise ValueError(f"{name} has {values.shape[0]} values and X has {X.shape[0]} rows; each row needs one.")
@@ -360,7 +401,11 @@ def _column(names: list[Any], given: Any, what: str) -> Any:
     if isinstance(given, da.Array) or _is_series(given):
         return None
     if not isinstance(given, str | int):
-        raise TypeError(f"The {what}s must be the name of a column or a Dask series; got {type(given).__name__}.")
+        kind = type(given)
+        raise TypeError(
+            f"The {what}s must be the name of a column or a Dask series; got {kind.__module__}.{kind.__qualname__}. "
+            f"Make them a column of the table."
+        )
     if given not in names:
         raise ValueError(f"The table has no column {given!r} of {what}s; its columns are {names[:30]}.")
     return given
@@ -378,7 +423,7 @@ def _check_kinds(X: Any, features: tuple[Any, ...]) -> None:
     if strange:
         raise ValueError(
             f"Columns {strange[:5]} of the table hold no numbers ({[str(X.dtypes[name]) for name in strange[:5]]}). "
-            "Make numbers of them, for example by a TableEncoder in map_partitions, or leave them out: "
+            "Make numbers of them by a TableEncoder in map_partitions, as docs/parquet.md does, or leave them out: "
             "frame.drop(columns=...)."
         )
 

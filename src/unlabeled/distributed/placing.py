@@ -2,8 +2,9 @@
 
 Dask gives a task to the worker that is free, and sends it what it takes; a partition is then sent rather than waited
 for. Two things keep partitions in their place. Those that the cluster keeps (``persist``) are worked on in lanes, each
-of partitions of one worker, and their tasks name that worker; others may take over where it is lost. Those that are
-made anew for each pass are made inside of the task that reads them.
+of partitions of one worker, and their tasks name that worker. Others may run them all the same, so that a lost worker
+does not stop the work; Dask's work stealing makes use of that too, where a worker is idle and another is behind. Those
+that are made anew for each pass are made inside of the task that reads them.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ class Recipe:
 
 
 def made(block: Any, labels: Any, weights: Any) -> Inputs:
-    """The inputs of a task as they are, or made from the recipe that stands for them."""
-    return block.made() if isinstance(block, Recipe) else (block, labels, weights)
+    """The inputs of a task as they are, or made from the recipe that stands for them, by this task or another."""
+    if isinstance(block, Recipe):
+        return block.made()
+    return block if isinstance(block, tuple) else (block, labels, weights)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import cloudpickle
 from dask import delayed
 from dask.delayed import Delayed
-from distributed import Client, Future, default_client, progress, wait
+from distributed import Client, Future, as_completed, default_client, progress
 
 from unlabeled.distributed.placing import at_home
 from unlabeled.engines.threads import at_most_threads
@@ -59,14 +59,14 @@ def _loaded(blob: bytes) -> Any:
 
 
 def of_each(client: Client, tasks: Sequence[Delayed], numbers: Sequence[int], *, verbose: bool = False) -> list[Any]:
-    """The answers of some tasks, one for each of the partitions with these numbers."""
+    """The answers of some tasks, one for each of the partitions with these numbers; the first error ends them all."""
     futures: list[Future] = client.compute(list(tasks), optimize_graph=True)
+    number_of = dict(zip(futures, numbers, strict=True))
     with _gone_at_the_end(client, futures):
         _show(futures, verbose=verbose)
-        wait(futures)
-        for number, future in zip(numbers, futures, strict=True):
+        for future in as_completed(futures):
             if future.status != "finished":
-                raise with_number(_error_of(future), number)
+                raise with_number(_error_of(future), number_of[future])
         answers: list[Any] = client.gather(futures)
         return answers
 

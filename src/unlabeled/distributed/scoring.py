@@ -16,6 +16,7 @@ from distributed import Client
 
 from unlabeled.arrays import FloatArray
 from unlabeled.distributed.partitions import Layout, is_frame, query_blocks
+from unlabeled.distributed.placing import made, with_recipes
 from unlabeled.distributed.running import for_all_workers, limited_to_a_slot, merged_over, n_threads_of, running_client
 from unlabeled.distributed.samples import Job, Part, UnlabeledRows
 from unlabeled.samples import PUSample, Sample
@@ -64,14 +65,6 @@ class Scorer:
     def takes_partitions(self) -> bool:
         """Whether a score takes sums over all unlabeled rows."""
         return self.kernel is not None and self.kernel.compressed is None
-
-    def read(self, layout: Layout, number: int, block: Any) -> FloatArray:
-        """The rows of a block."""
-        try:
-            return layout.rows(block)
-        except Exception as error:
-            error.add_note(f"This came up in partition {number} (counted from 0) of the rows to be scored.")
-            raise
 
     def scores(self, rows: FloatArray, unlabeled: FloatArray | None) -> FloatArray:
         """Scores of rows, from the log sums over the unlabeled rows of the scaled ones."""
@@ -124,16 +117,29 @@ def lazy_scores(X: Any, table: UnlabeledRows, scorer: Scorer, answering: Answeri
     n_lanes = -(-2 * n_threads_of(client) // max(1, len(blocks)))
     sums_of = _sums_over_partitions(client, table, scorer.kernel, n_lanes) if scorer.takes_partitions else None
     found = []
-    for number, block in enumerate(blocks):
-        rows = delayed(_read, name="unlabeled-read")(shared, layout, number, block)
-        sums = None if sums_of is None else sums_of(rows)
-        index = delayed(_index)(block) if is_frame(X) else None
-        found.append(delayed(_answered, name="unlabeled-scores")(shared, rows, sums, answering, answer, index))
+    for number, (block, *_) in enumerate(with_recipes([(block, None, None) for block in blocks])):
+        queries = delayed(_read, name="unlabeled-read")(layout, number, block)
+        sums = None if sums_of is None else sums_of(queries)
+        found.append(delayed(_answered, name="unlabeled-scores")(shared, queries, sums, answering, answer))
     if not is_frame(X):
         return _as_array(found, X.chunks[0], answer)
     import dask.dataframe as dd  # noqa: PLC0415  # with pandas, of which workers on arrays have no use
 
-    return dd.from_delayed(found, meta=answer.meta, verify_meta=False, prefix="unlabeled")
+    divisions = X.divisions if X.known_divisions else None
+    return dd.from_delayed(found, meta=answer.meta, divisions=divisions, verify_meta=False, prefix="unlabeled")
+
+
+#: The rows of a block that is to be scored, and its index in a data frame.
+Queries = tuple[FloatArray, Any]
+
+
+def _read(layout: Layout, number: int, block: Any) -> Queries:
+    try:
+        block, *_ = made(block, None, None)
+        return layout.rows(block), getattr(block, "index", None)
+    except Exception as error:
+        error.add_note(f"This came up in partition {number} (counted from 0) of the rows to be scored.")
+        raise
 
 
 @dataclass(frozen=True)
@@ -186,7 +192,7 @@ class PlacedArray(da.Array):
 def _sums_over_partitions(
     client: Client, table: UnlabeledRows, kernel: KernelScore | None, n_lanes: int
 ) -> Callable[[Delayed], Delayed]:
-    """From a block of rows to their log sums over all unlabeled rows."""
+    """From a block of queries to their log sums over all unlabeled rows."""
     if kernel is None:
         raise RuntimeError("There is no score by distances.")
     # What is done to rows of either side, and the kernels; the positives stay with the scorer.
@@ -195,13 +201,13 @@ def _sums_over_partitions(
         for_all_workers(client, (kernel.kernels, kernel.scaling, job)),
         delayed(_summed, name="unlabeled-sums"),
     )
+    inputs = table.partitions.made_once()  # for all blocks of rows
 
-    def sums_of(rows: Delayed) -> Delayed:
-        scaled = delayed(_scaled, name="unlabeled-scaled")(shared, rows)
-        inputs = table.partitions.inputs  # each is made once for all blocks of rows
+    def sums_of(queries: Delayed) -> Delayed:
+        scaled = delayed(_scaled, name="unlabeled-scaled")(shared, queries)
 
         def task_of(number: int, so_far: Any) -> Delayed:
-            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs(number))
+            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs[number])
             return found
 
         return merged_over(table.steps_by(task_of), delayed(np.logaddexp), n_lanes)
@@ -213,25 +219,17 @@ def _no_function(part: Sample, start: int) -> None:  # noqa: ARG001
     return None
 
 
-def _read(scorer: Scorer, layout: Layout, number: int, block: Any) -> FloatArray:
-    return scorer.read(layout, number, block)
-
-
 #: What sums over partitions take: kernels, units, and how partitions are read.
 _Shared = tuple[Kernels, Scaling, Job]
 
 
-def _scaled(shared: _Shared, rows: FloatArray) -> FloatArray:
-    return shared[1].apply(rows)
-
-
-def _index(block: Any) -> Any:
-    return block.index
+def _scaled(shared: _Shared, queries: Queries) -> FloatArray:
+    return shared[1].apply(queries[0])
 
 
 def _summed(
     so_far: FloatArray | None,
-    rows: FloatArray,
+    scaled: FloatArray,
     shared: _Shared,
     which: Part,
     block: Any,
@@ -240,7 +238,7 @@ def _summed(
 ) -> FloatArray:
     """Log sums from a block of rows to the unlabeled rows of a partition, added to those of others."""
     kernels, _, job = shared
-    of_part = partial(_to_part, kernels=kernels, queries=rows)
+    of_part = partial(_to_part, kernels=kernels, queries=scaled)
     found = Job(job.layout, of_part, None, job.changes, None, job.weighted).answer(which, block, labels, weights)
     return np.asarray(found) if so_far is None else np.logaddexp(so_far, found)
 
@@ -249,8 +247,7 @@ def _to_part(part: Sample, start: int, kernels: Kernels, queries: FloatArray) ->
     return kernels.log_sums_over(queries, part.rows, part.log_weights)[0]
 
 
-def _answered(
-    scorer: Scorer, rows: FloatArray, sums: FloatArray | None, answering: Answering, answer: Answered, index: Any
-) -> Any:
+def _answered(scorer: Scorer, queries: Queries, sums: FloatArray | None, answering: Answering, answer: Answered) -> Any:
+    rows, index = queries
     values = answering(scorer.decider, scorer.scores(rows, sums)).astype(answer.dtype, copy=False)
     return values if index is None else answer.framed(values, index)

@@ -46,7 +46,7 @@ class DaskWMMDClassifier(DistributedClassifier, WMMDClassifier):
         As for `WMMDClassifier`. Priors that are estimated from all rows ("km1", "km2", "elkan-noto") need these in one
         place, and are refused.
     selection : {"loo"}, default="loo"
-        The hold-out of the paper keeps 80 % of the rows, and is for one machine.
+        The hold-out of the paper keeps 80 % of the rows, and is for one machine; so is ``floor``, which goes with it.
     max_evaluations : int or None, default=10000
         As for `WMMDClassifier`; these rows come to the client, and None is taken up to a million rows.
     random_state : int, RandomState or None, default=None

@@ -74,6 +74,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def _archive(model: Any) -> bytes:
     """The model as a skops archive, if all of it is on the list."""
+    if hasattr(model, "to_local"):
+        raise TypeError(f"A {type(model).__name__} belongs to a cluster; save the model of one machine: to_local().")
     skops = _skops()
     try:
         check_trees(model)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.sparse import diags_array, issparse
+from scipy.sparse import dia_array, issparse
 from sklearn.decomposition import TruncatedSVD
 
 from unlabeled.arrays import FloatArray, has_missing, is_on_device, on_host, row_blocks
@@ -111,7 +111,7 @@ class Reduction:
         n_components = max(FEWEST_COMPONENTS, min(N_COMPONENTS, int(weights.sum() / ROWS_A_COMPONENT)))
         svd, roots = TruncatedSVD(min(n_components, *rows.shape), random_state=0), np.sqrt(weights)
         with np.errstate(invalid="ignore", divide="ignore"):  # shares of a variance that may be 0
-            return cls(svd.fit(diags_array(roots) @ rows).components_.T.astype(np.float64))
+            return cls(svd.fit(dia_array((roots[None], [0]), shape=(len(roots), len(roots))) @ rows).components_.T.astype(np.float64))
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Dense rows of few columns."""

@@ -20,7 +20,7 @@ from scipy.special import log_expit
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, random_split, some_rows
+from unlabeled.samples import MANY_TO_CHOOSE_FROM, PUSample, random_split, some_rows
 from unlabeled.scoring.ratio import Kernels, against_population, log_scores, loo_log_scores
 
 SELECTIONS = ("loo", "holdout")
@@ -104,7 +104,9 @@ def _and_others(places: np.ndarray, n_rows: int, rng: np.random.RandomState) -> 
     """Places of these rows and of others, in ascending order: of all, or of `JUDGING_POINTS`."""
     if n_rows <= JUDGING_POINTS:
         return np.arange(n_rows)
-    others = np.setdiff1d(np.arange(n_rows), places, assume_unique=True)
+    # Of a great many rows not all places are written down: of so many drawn, enough are none of these.
+    some = some_rows(n_rows, JUDGING_POINTS if n_rows > MANY_TO_CHOOSE_FROM else None, rng)
+    others = np.setdiff1d(some, places, assume_unique=True)
     return np.sort(np.concatenate([places, rng.choice(others, JUDGING_POINTS - len(places), replace=False)]))
 
 
