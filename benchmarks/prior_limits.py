@@ -1,6 +1,7 @@
 """How much of the error of an estimated prior lies in the data, and how much in the estimate.
 
-    python benchmarks/prior_limits.py [--draws 4] [--rules logistic shell] [--out prior_limits.jsonl]
+    python benchmarks/prior_limits.py [--draws 4] [--rules logistic shell] [--methods limits PUClassifier]
+                                      [--out prior_limits.jsonl]
 
 100 positives and 1,000 unlabeled rows of the six rules of ``development.py`` at five priors. Mean absolute error of
 
@@ -11,8 +12,9 @@
     PUClassifier   the rule of "auto" on the honest scores of the mixture, which are learned from 100 positives
 
 P(y = 1 | x) is known of the logistic model, the Gaussians, the shell and the codes; of the clusters it is learned from
-all 20,000 rows of the table, out of fold. Rows of results go to a file, and a run that was stopped goes on where it
-was.
+all 20,000 rows of the table, out of fold. And how often the 95 % interval of PUClassifier holds the prior, how wide it
+is, and how often the prior lies below it and above it. Rows of results go to a file, and a run that was stopped goes on
+where it was.
 """
 
 from __future__ import annotations
@@ -123,15 +125,19 @@ ON_TRUE_SCORE: dict[str, Estimate] = {
     "true score, best bin": best_bin,
     "true score, DEDPUL": lambda scores: DedpulPrior()._share(scores),
 }
-COLUMNS = ("densities", *ON_TRUE_SCORE, "all labels", "PUClassifier")
+LIMITS, OURS = "limits", "PUClassifier"
+COLUMNS = {LIMITS: ("densities", *ON_TRUE_SCORE, "all labels"), OURS: (OURS,)}
 
 
 def run(row: Row) -> dict[str, float]:
     """The estimates of one draw."""
     data, scores, ratios = draw(row["dataset"], row["setting"]["prior"], row["draw"])
+    if row["method"] == OURS:
+        model = PUClassifier().fit(data.X, data.y)
+        low, high = model.prior_estimator_.interval()
+        return {OURS: float(model.prior_), "low": low, "high": high}
     found = {"densities": likeliest(ratios)} | {name: estimate(scores) for name, estimate in ON_TRUE_SCORE.items()}
     found["all labels"] = AutoPrior()._share(with_all_labels(data, row["draw"]))
-    found["PUClassifier"] = PUClassifier().fit(data.X, data.y).prior_
     return {name: float(value) for name, value in found.items()}
 
 
@@ -139,23 +145,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--rules", nargs="+", choices=RULES_LOOKED_AT, default=RULES_LOOKED_AT)
+    parser.add_argument("--methods", nargs="+", choices=COLUMNS, default=tuple(COLUMNS))
     parser.add_argument("--out", default="prior_limits.jsonl")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = [
-        wanted("prior limits", rule, "all", {"prior": prior}, draw)
-        for draw, prior, rule in product(range(options.draws), PRIORS, options.rules)
+        wanted("prior limits", rule, method, {"prior": prior}, draw)
+        for draw, prior, rule, method in product(range(options.draws), PRIORS, options.rules, options.methods)
     ]
     errors: dict[tuple[Any, str], list[float]] = defaultdict(list)
+    intervals: dict[Any, list[tuple[float, float, float]]] = defaultdict(list)
     for row in filled(options.out, rows, run):
-        prior = row["setting"]["prior"]
-        for name, group in product(COLUMNS, (prior, row["dataset"], "all")):
-            errors[group, name].append(abs(row["metrics"][name] - prior))
-    print(
-        f"Mean absolute error, {options.draws} draws\n\n| |" + "|".join(COLUMNS) + "|\n|---|" + "---:|" * len(COLUMNS)
-    )
+        prior, found = row["setting"]["prior"], row["metrics"]
+        for group in (prior, row["dataset"], "all"):
+            for name in COLUMNS[row["method"]]:
+                errors[group, name].append(abs(found[name] - prior))
+            if row["method"] == OURS:
+                intervals[group].append((found["low"], prior, found["high"]))
+    names = [name for method in options.methods for name in COLUMNS[method]]
+    print(f"Mean absolute error (standard error), {options.draws} draws; of the interval coverage / width\n")
+    print("| |" + "|".join((*names, "interval")) + "|\n|---|" + "---:|" * len(names) + "---|")
     for group in (*PRIORS, *options.rules, "all"):
-        print(f"| {group} |" + "|".join(f"{np.mean(errors[group, name]):.3f}" for name in COLUMNS) + "|")
+        cells = [*(mean(errors[group, name]) for name in names), coverage(intervals[group])]
+        print(f"| {group} |" + "|".join(cells) + "|")
+
+
+def mean(values: list[float]) -> str:
+    return f"{np.mean(values):.3f} ({np.std(values, ddof=1) / np.sqrt(len(values)):.3f})"
+
+
+def coverage(found: list[tuple[float, float, float]]) -> str:
+    """The share of the intervals that hold the prior, their mean width, and how often it lies on either side."""
+    if not found:
+        return ""
+    low, prior, high = np.transpose(found)
+    below, above = np.mean(prior < low - 1e-9), np.mean(prior > high + 1e-9)
+    return f"{1 - below - above:.2f} / {np.mean(high - low):.2f}, {below:.2f} below, {above:.2f} above"
 
 
 if __name__ == "__main__":

@@ -13,18 +13,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unlabeled import explain, load, save
+from unlabeled import ElkanNotoClassifier, explain, load, save
 from unlabeled.classifiers import pu
 from unlabeled.classifiers.pu import PARTS, PUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
-from unlabeled.classifiers.weighing import LEAST_WEIGHT, STEPS, Comparison, mixtures
+from unlabeled.classifiers.weighing import LEAST_WEIGHT, MOST_MIXTURES, STEPS, Comparison, mixtures
 from unlabeled.classifiers.wmmd import WMMDClassifier
 from unlabeled.contract import PUInput
 from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import TargetRecall
-from unlabeled.priors import KernelMeanPrior
+from unlabeled.priors import KernelMeanPrior, PriorWarning
 from unlabeled.priors.auto import AutoPrior
 from unlabeled.samples import SCENARIOS
 
@@ -49,6 +49,7 @@ def sparse_signal():
 
 
 @pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")  # all positives of these tables are labelled
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.PriorWarning")  # and many of them tell nothing
 @parametrize_with_checks([PUClassifier()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -199,6 +200,14 @@ def test_mixtures_are_all_shares_in_steps(n):
     assert len(found) == len(every)
 
 
+@pytest.mark.parametrize("n", [12, 13, 40, 200])
+def test_mixtures_of_many_scores_are_few(n):
+    found = mixtures(n)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert n <= len(found) <= MOST_MIXTURES
+    assert ((found == 1).sum(axis=0) == 1).all()  # each alone, once
+
+
 def test_what_has_too_little_weight_is_left_out():
     comparison = Comparison(("a", "b", "c"), np.array([-0.5, -0.6, -0.6]), np.array([0.6, 0.36, 0.04]))
     assert comparison.in_use() == pytest.approx({"a": 0.625, "b": 0.375})
@@ -295,6 +304,14 @@ def test_further_parts(data):
     expected = sum(w * model.parts_[name].score_samples(data.test) for name, w in model.weights_.items())
     np.testing.assert_allclose(model.score_samples(data.test), expected)
     assert clone(model).get_params()["parts"].keys() == parts.keys()
+
+
+def test_a_baseline_of_the_paper_is_a_part_like_any_other(data):
+    parts = {"tadj": ElkanNotoClassifier(), "wmmd": "drop", "score": "drop"}
+    model = PUClassifier(0.5, parts=parts).fit(data.X[:300], data.y[:300])
+    assert model.comparison_.names == ("least-squares", "tadj")
+    assert model.comparison_.log_likelihoods[1] > np.log(1 / 2)
+    assert all(isinstance(each, ElkanNotoClassifier) for each in model.parts_["tadj"].estimators_)
 
 
 @pytest.mark.parametrize("seed", [0, None, np.random.RandomState(1)])
@@ -435,6 +452,20 @@ def test_auto_prior_is_near(prior):
         for data in (make_gaussians(200, 800, 1, prior=prior, separation=3.0, random_state=seed) for seed in range(5))
     ]
     assert np.mean(np.abs(errors)) < 0.06
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_prior_that_cannot_be_known_is_warned_of_once(rng, scenario):
+    """Labels that have nothing to do with the columns: the prior has no lower limit, as its interval says."""
+    X, y = rng.normal(size=(300, 4)), np.arange(300) < 40
+    with pytest.warns(PriorWarning, match="has no lower limit") as told:
+        model = PUClassifier(estimator=LogisticRegression(), scenario=scenario).fit(X, y)
+    assert [each.category for each in told] == [PriorWarning]
+    low, high = model.prior_estimator_.interval()
+    assert f"anywhere up to {high:.2f}." in str(told[0].message)
+    assert low == pytest.approx(40 / 300 if scenario == "single-sample" else 0)
+    assert high > 0.7
+    PUClassifier(0.4, estimator=LogisticRegression(), scenario=scenario).fit(X, y)  # given: nothing to warn of
 
 
 def test_auto_prior_with_ten_positives():

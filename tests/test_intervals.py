@@ -16,7 +16,7 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.evaluation import Estimate
 from unlabeled.metrics.estimate import proportion
 from unlabeled.priors import PriorEstimate
-from unlabeled.priors.limits import ENOUGH_POSITIVES, share_limits
+from unlabeled.priors.limits import ENOUGH_POSITIVES, share_limits, why_open
 from unlabeled.priors.top_regions import TopRegion
 
 #: Of a nominal 0.95.
@@ -113,6 +113,16 @@ def test_a_level_that_is_lower_gives_a_narrower_interval(rng):
 def test_no_lower_limit_with_four_positives(rng):
     assert share_limits(drawn_scores(rng, 4, separation=8.0))[0] == 0
     assert share_limits(drawn_scores(rng, 5, separation=8.0))[0] > 0
+
+
+def test_why_data_leave_a_prior_open():
+    """No lower end, or too wide an interval; with fewer than five positives there never is a lower end."""
+    assert why_open((0.1, 0.3), 0.0, 50) is None
+    assert "anywhere between 0.10 and 0.55" in why_open((0.1, 0.55), 0.0, 50)
+    assert "anywhere up to 0.25" in why_open((0.0, 0.25), 0.0, 50)
+    assert "anywhere up to 0.55" in why_open((0.05, 0.55), 0.05, 50)
+    assert why_open((0.0, 0.25), 0.0, ENOUGH_POSITIVES - 1) is None
+    assert "anywhere between 0.00 and 0.55" in why_open((0.0, 0.55), 0.0, ENOUGH_POSITIVES - 1)
 
 
 def test_scores_that_tell_nothing_say_nothing_of_the_prior(rng):

@@ -107,6 +107,7 @@ def test_public_names():
         "PriorComparison",
         "PriorEstimate",
         "PriorEstimator",
+        "PriorWarning",
         "ResolvedPrior",
         "ScarWarning",
         "compare_priors",

@@ -21,6 +21,7 @@ from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
+from unlabeled.priors.limits import warn_unless_limited
 from unlabeled.priors.scar import told_once
 from unlabeled.samples import PUSample
 from unlabeled.scoring.cross_fitting import check_can_score
@@ -111,6 +112,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
     ``estimator`` of yours is given them too.
 
     A prior that is estimated from scores is estimated from those of the mixture, which tell more than those of a part.
+    Where they say nothing of how small it may be, there is a `PriorWarning`.
 
     Rows that are known to be negative (``negative``) are learned from by a second fit of the same classifier, to
     positives and negatives; `unlabeled.deciding.known_negatives` says how both make one score. Some tens of them are
@@ -221,6 +223,8 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
                 self.weights_, scores = combined([honest[name] for name in shares], shares)
             with stage("prior"):
                 self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores)
+                if self.prior_estimator_ is not None and self.prior_estimator_.reads_scores:
+                    warn_unless_limited(self.prior_estimator_.interval(), scores)
         self.parts_ = {name: parts[name] for name in shares}
         self.chosen_ = "+".join(shares)
         self.reason_ = reason(self.comparison_, shares, described)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from scipy.special import softmax
@@ -14,6 +15,8 @@ from unlabeled.deciding.scores import HonestScores
 
 #: Shares are tried in steps of one over this.
 STEPS = 5
+#: Of many scores in fewer steps, for each mixture is judged on all rows.
+MOST_MIXTURES = 5_000
 #: A score of less weight is left out.
 LEAST_WEIGHT = 0.05
 
@@ -65,10 +68,13 @@ class Comparison:
 
 
 def mixtures(n_scores: int) -> FloatArray:
-    """All shares in whole steps that sum to 1 (n_mixtures, n_scores)."""
-    places = range(STEPS + n_scores - 1)  # of bars between stars
-    bars = np.array([(-1, *between, STEPS + n_scores - 1) for between in combinations(places, n_scores - 1)])
-    return np.asarray((np.diff(bars, axis=1) - 1) / STEPS)
+    """All shares in whole steps that sum to 1 (n_mixtures, n_scores); each score alone is one of them."""
+    n_bars = n_scores - 1
+    few_enough = (n for n in range(STEPS, 1, -1) if comb(n + n_bars, n_bars) <= MOST_MIXTURES)
+    steps = next(few_enough, 1)
+    places = range(steps + n_bars)  # of bars between stars
+    bars = np.array([(-1, *between, steps + n_bars) for between in combinations(places, n_bars)])
+    return np.asarray((np.diff(bars, axis=1) - 1) / steps)
 
 
 def combined(honest: list[HonestScores], shares: dict[str, float]) -> tuple[dict[str, float], HonestScores]:

@@ -17,7 +17,7 @@ from unlabeled.cli.methods import DEFAULT_METHOD, METHODS
 from unlabeled.cli.out_of_core import Learned, find_shortage, learned_in_pieces
 from unlabeled.cli.output import collected_warnings, remark, say_json, shown_progress
 from unlabeled.evaluation import evaluate
-from unlabeled.priors import PriorEstimate, ScarWarning
+from unlabeled.priors import PriorEstimate, PriorWarning, ScarWarning
 from unlabeled.saving import save
 from unlabeled.stages import stage
 from unlabeled.tables import Table, TableError, TableModel, parse_kinds
@@ -67,6 +67,7 @@ def fit(
         raise TableError(f"There is no method {method!r}; use one of {', '.join(METHODS)}.")
     with collected_warnings() as warned, shown_progress("Reading"):
         warnings.simplefilter("ignore", ScarWarning)  # the test below has the last word on it
+        warnings.simplefilter("ignore", PriorWarning)  # and the report on the prior
         source, kinds = Table.open(table, encoding=encoding), parse_kinds(column or ())
         if (shortage := find_shortage(source)) is not None:
             if negative is not None:

@@ -15,7 +15,7 @@ from unlabeled.cli.output import say
 from unlabeled.evaluation import Estimate, Estimates
 from unlabeled.explanations import in_words
 from unlabeled.priors import PriorEstimate
-from unlabeled.priors.limits import ENOUGH_POSITIVES
+from unlabeled.priors.limits import ENOUGH_POSITIVES, why_open
 from unlabeled.tables import Columns
 from unlabeled.tables.profile import ColumnProfile, profile
 from unlabeled.tables.reading import STANDARD_INPUT
@@ -57,10 +57,10 @@ class FitReport:
                 f"The columns hardly tell positives from others (AUC {estimates.roc_auc.value:.2f}; 0.5 is chance): "
                 "the ranking will be of little use."
             )
-        if prior.low is not None and prior.high is not None and prior.high - prior.low > 0.3:
-            remarks.append(
-                "The prior is uncertain. Give it if you know it (--prior); `unlabeled prior` shows more estimates."
-            )
+        if prior.low is not None:
+            least = self.learning.labelled_share if self.scenario == "single-sample" else 0.0
+            if doubt := why_open(prior.ends, least, self.learning.labels.n_positive):
+                remarks.append(f"{doubt} Give it if you know it (--prior); `unlabeled prior` shows more estimates.")
         return remarks
 
     def facts(self) -> dict[str, Any]:

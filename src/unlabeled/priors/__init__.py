@@ -21,6 +21,7 @@ from unlabeled.priors.density import DensityPrior, density_prior
 from unlabeled.priors.elkan_noto import ElkanNotoPrior
 from unlabeled.priors.estimator import PriorEstimator
 from unlabeled.priors.kernel_mean import KernelMeanPrior
+from unlabeled.priors.limits import PriorWarning
 from unlabeled.priors.scar import ScarWarning
 from unlabeled.samples import PUSample
 
@@ -35,6 +36,7 @@ __all__ = [
     "PriorComparison",
     "PriorEstimate",
     "PriorEstimator",
+    "PriorWarning",
     "ResolvedPrior",
     "ScarWarning",
     "compare_priors",

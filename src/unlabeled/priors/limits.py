@@ -14,6 +14,7 @@ upper limit.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -26,9 +27,23 @@ from unlabeled.priors.top_regions import TopRegion
 #: With fewer labelled positives the ranking can be used, and hardly a number told: over the draws of
 #: ``benchmarks/intervals.py`` the interval of the prior is then half as wide as all it could be, or wider.
 ENOUGH_POSITIVES = 10
+#: An interval of a share that is wider than this says little.
+WIDE = 0.3
 #: The part of the positives that is taken to lie among positives; of more than 400 positives, 4 sqrt(n) of n.
 PURE_PORTION = 0.2
 _STEPS = 50
+_ROUNDING = 1e-9
+
+
+class PriorWarning(UserWarning):
+    """The data do not say how small the prior may be, and it was not given.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from unlabeled.priors import PriorWarning
+    >>> warnings.simplefilter("error", PriorWarning)  # doctest: +SKIP
+    """
 
 
 def share_limits(scores: HonestScores, level: float = 0.95) -> tuple[float, float]:
@@ -39,6 +54,35 @@ def share_limits(scores: HonestScores, level: float = 0.95) -> tuple[float, floa
         return 0.0, high
     low = _lower_limit(scores, tail)
     return (low if low <= high else 0.0), high
+
+
+def why_open(ends: tuple[float, float], least: float, n_positive: float) -> str | None:
+    """Why data leave an estimated prior open, in a sentence; None where they do not.
+
+    ``ends`` are those of its interval, ``least`` is the smallest prior there could be: the labelled share, or 0.
+    """
+    low, high = ends
+    if low <= least + _ROUNDING and n_positive >= ENOUGH_POSITIVES:
+        return _no_lower_limit(high)
+    return f"The prior may lie anywhere between {low:.2f} and {high:.2f}." if high - low > WIDE else None
+
+
+def warn_unless_limited(ends: tuple[float, float], scores: HonestScores) -> None:
+    """Warn where an estimated prior has no lower limit although there are ten positives or more."""
+    if ends[0] <= scores.labelled_share + _ROUNDING and scores.n_positive >= ENOUGH_POSITIVES:
+        warnings.warn(
+            f"{_no_lower_limit(ends[1])} Give the prior if you know it; else trust neither the number of positives nor "
+            "the threshold that follows from it.",
+            PriorWarning,
+            stacklevel=2,
+        )
+
+
+def _no_lower_limit(high: float) -> str:
+    return (
+        "The prior has no lower limit: no region of high scores is surely made of positives. It may lie anywhere up to "
+        f"{high:.2f}."
+    )
 
 
 def _upper_limit(scores: HonestScores, tail: float) -> float:

@@ -24,7 +24,7 @@ from unlabeled.bounds import round_ball_bound, sample_size
 from unlabeled.deciding.adapting import FEWEST_ROWS, Adaptation, adaptation
 from unlabeled.displays.prior_estimates import priors_of
 from unlabeled.evaluation import Evidence
-from unlabeled.priors.limits import ENOUGH_POSITIVES
+from unlabeled.priors.limits import ENOUGH_POSITIVES, WIDE, why_open
 from unlabeled.reports.subject import Subject
 from unlabeled.samples import hash_of_rows
 from unlabeled.tables.profile import Shift, shifts
@@ -38,8 +38,6 @@ SEVERITIES = ("skipped", "ok", "info", "warning", "error")
 
 #: A prior above it leaves too few negatives to learn from.
 NEAR_ONE = 0.9
-#: An interval of the prior wider than this says little.
-WIDE = 0.3
 #: Below it (AUC; 0.5 is chance) scores hardly tell positives from others.
 LEAST_AUC = 0.65
 #: A single column that tells labelled from unlabeled rows this well (AUC) is suspected to know the label.
@@ -191,15 +189,9 @@ def prior_not_identified(subject: Subject) -> Finding:
         "Give the prior if you know it from elsewhere (a survey, an audit of some random rows). The ranking does not "
         "depend on it; counts, precision and the threshold do. `unlabeled prior` compares estimates."
     )
-    if high - low > WIDE:
-        return Finding("warning", f"The prior may lie anywhere between {low:.2f} and {high:.2f}.", remedy)
-    if low <= evidence.scores.labelled_share + 1e-9 and evidence.scores.n_positive >= ENOUGH_POSITIVES:
-        return Finding(
-            "warning",
-            "There is no lower limit of the prior: no region of high scores is surely made of positives, so that what "
-            f"is estimated ({evidence.prior.value:.3f}) is an upper bound.",
-            remedy,
-        )
+    scores = evidence.scores
+    if doubt := why_open((low, high), scores.labelled_share, scores.n_positive):
+        return Finding("warning", doubt, remedy)
     if compared.disagree:
         return Finding("info", compared.verdict, remedy)
     return Finding("ok", f"The prior lies between {low:.3f} and {high:.3f}, and estimates from the scores agree.")

@@ -47,7 +47,8 @@ class Landmarks:
 
         That is k-means++ (Arthur and Vassilvitskii, 2007): each is drawn with a probability in proportion to its
         squared distance from those before. The draws are always the same, of the rows in the order of their values:
-        neither labels nor the order of the rows matter, and a weight of 2 is the row twice.
+        neither labels nor the order of the rows matter, and a weight of 2 is the row twice. (Where there are more
+        numbers than `MOST_NUMBERS`, some rows are looked at, by their place.)
         """
         rows = np.concatenate([pu.positive.rows, pu.unlabeled.rows]).astype(np.float64, copy=False)
         weights = np.concatenate([pu.positive.weights, pu.unlabeled.weights])
