@@ -1,13 +1,15 @@
 """Times of a whole fit and of a prediction, where the time goes, and the peers' times in the same run.
 
-    python benchmarks/fit.py [--sizes 500x30 10000x20 100000x20 1000000x20] [--repeats 3] [--plot docs/images/fit.png]
+    python benchmarks/fit.py [--sizes 500x30 10000x20 100000x20 1000000x20] [--repeats 3] [--beside 0]
+                             [--plot docs/images/fit.png]
 
 Each size runs in a process of its own, so that its peak memory is its own. Rows are normal in two classes, three tenths
 of the population positive; a fifth of a small table and 1,000 rows of a large one are labelled. "trees" is what the
 inner boosted trees cost when they are fitted plainly: as many folds of the same rows, no weights, no classes balanced,
 in scikit-learn alone. "fit/trees" is a whole fit in units of that. Predictions are of 10,000 rows; "predict/parts" is
 their time over that of the kernel sums and the trees inside, called one by one. Peers that are not installed are left
-out. The best of some repeats counts, except for the largest sizes, which run once.
+out. The best of some repeats counts, except for the largest sizes, which run once. With --beside 4 as many processes
+keep the cores busy meanwhile: threads that wait for each other then wait for these.
 """
 
 from __future__ import annotations
@@ -168,6 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="ROWSxFEATURES")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--beside", type=int, default=0, metavar="PROCESSES", help="that keep the cores busy meanwhile")
     parser.add_argument("--plot", metavar="PNG")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -175,11 +178,16 @@ def main() -> None:
         print(json.dumps(measure(args.one, args.repeats)))
         return
     rows = []
-    for size in args.sizes:
-        command = [sys.executable, __file__, "--one", size, "--repeats", str(args.repeats)]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True)
-        rows.append(json.loads(answer.stdout.splitlines()[-1]))
-        tell(rows[-1])
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.beside)]
+    try:
+        for size in args.sizes:
+            command = [sys.executable, __file__, "--one", size, "--repeats", str(args.repeats)]
+            answer = subprocess.run(command, check=True, capture_output=True, text=True)
+            rows.append(json.loads(answer.stdout.splitlines()[-1]))
+            tell(rows[-1])
+    finally:
+        for other in others:
+            other.kill()
     if args.plot:
         plot(rows, args.plot)
 

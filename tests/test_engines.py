@@ -195,6 +195,19 @@ def test_several_weightings_at_once(kernel, gamma, exact, rng):
         np.testing.assert_allclose(of_weighting, alone, rtol=0, atol=1e-10 if exact else 2e-6)
 
 
+@pytest.mark.parametrize("scale", [0.1, 1.0, 100.0])
+def test_many_weightings_of_few_rows(kernel, scale, rng):
+    """Differences, shared by all weightings; folds are left out in turn, as in smoothing."""
+    points, own = scale * rng.standard_normal((300, 3)), np.arange(300)
+    log_weights = np.log(rng.uniform(1e-6, 1, (20, 300)))
+    log_weights[own % 20 == np.arange(20)[:, None]] = -np.inf
+    jobs = {"own": own, "log_weights": log_weights}
+    fast, exact = (
+        log_kernel_sums(points, points, kernel, [0.5, 9.0], engine=e, **jobs) for e in ("numba", "reference")
+    )
+    np.testing.assert_allclose(fast, exact, rtol=1e-12, atol=1e-10)
+
+
 def test_steps_that_float32_cannot_hold(rng):
     """Far from the centre the norm of a query is in the exponent too, and must leave it as it came."""
     clusters = np.array([[6.2, 0.0], [-6.2, 0.0]])

@@ -319,3 +319,20 @@ def test_what_cannot_take_negatives_says_so():
         model.witness(X)
     with pytest.raises(ValueError, match="fit without negative="):
         explain(model, X[0])
+
+
+# --- compression ---
+
+
+@pytest.mark.parametrize("target", [1500, 2.0])
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_target_is_for_the_population_and_not_for_the_few_negatives(scenario, target):
+    """Some tens of negatives can be thinned to no target."""
+    X, _, _, three = table(3000)
+    how = {"prior": 0.4, "scenario": scenario, "gamma": GAMMA, "negative": -1, "negatives_are": "random"}
+    plain, small = (WMMDClassifier(**how, compress=compress).fit(X, three) for compress in (None, target))
+    assert small.compression_.n_rows < small.compression_.n_rows_before
+    assert small.known_negatives_.model.compression_ is None
+    change = np.abs(small.score_samples(X[:500]) - plain.score_samples(X[:500]))
+    assert 0 < np.median(change) < 0.2
+    assert plain.compressed(target).compression_.largest_change == small.compression_.largest_change

@@ -18,7 +18,7 @@ from unlabeled.frames import columns_of_words, new_encoder
 from unlabeled.labels import completed, find_classes, has_value, positives_among, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
-from unlabeled.stages import listening, printing
+from unlabeled.stages import listening, printing, stage
 
 
 class ResolvedPrior(NamedTuple):
@@ -91,7 +91,9 @@ class PUInput:
         Its own folds refuse missing labels; `unlabeled.metrics.PUStratifiedKFold` takes them.
         """
         with self._undone_if_stopped(), self._telling():
-            return self._learn(self._pu_sample(X, y, sample_weight))
+            with stage("checks of the table"):
+                pu = self._pu_sample(X, y, sample_weight)
+            return self._learn(pu)
 
     def fit_sample(self, pu: PUSample) -> Self:
         """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0."""

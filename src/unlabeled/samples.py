@@ -350,7 +350,8 @@ def order_by_values(rows: FloatArray) -> np.ndarray:
         return np.lexsort(sums.T)
     for n_features in (1, 4):  # these decide, as a rule
         keys = rows[:, :n_features]
-        order = np.lexsort(keys.T[::-1])
+        # Where no two rows are alike any sort gives the one order there is.
+        order = np.argsort(np.ascontiguousarray(keys[:, 0])) if n_features == 1 else np.lexsort(keys.T[::-1])
         ordered = keys[order]
         tied = (ordered[1:] == ordered[:-1]).all(axis=1).any()
         if not (tied or np.isnan(ordered).any()):  # NaN does not equal itself

@@ -18,6 +18,7 @@ from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines.choosing import choose_for_matrices
+from unlabeled.engines.threads import n_threads
 from unlabeled.kernels import Kernel, Linear, as_gammas, as_grid, as_inner_product
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
@@ -195,11 +196,14 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         choice = choose_for_matrices(self.engine, **shape)
         self.engine_, self.engine_reason_ = choice.name, choice.reason
         # Small matrices gain nothing from threads, and on a busy machine these wait for each other most of the time.
-        with threadpool_limits(1 if len(fitted.unlabeled) <= FEW_ROWS else None, user_api="blas"):
+        # So one kernel has one thread, and several kernels are fitted at once.
+        few = len(fitted.unlabeled) <= FEW_ROWS
+        with threadpool_limits(1 if few else None, user_api="blas"):
             with stage("landmarks"):
                 kernels = self._kernel_choices(scalings, fitted, self._kernel(pu, fitted))
             with stage("kernels and penalties"):
-                scores = self._average(kernels, fitted, pu.labelled_share)
+                at_once = n_threads(None) if few and choice.name != "triton" else 1
+                scores = self._average(kernels, fitted, pu.labelled_share, at_once)
         with stage("prior"):
             self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, engine=self.engine)
         with stage("calibration"):
@@ -290,9 +294,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         is_wide = n_columns > fitted.population.total
         return as_inner_product("linear" if is_wide and _is_auto(self.gamma) else "rbf")
 
-    def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float) -> HonestScores:
+    def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float, at_once: int) -> HonestScores:
         """Weigh all ratios, keep the function that is their mean, and answer with its honest scores."""
-        weighed = Weighed.of(kernels, pu, labelled_share)
+        weighed = Weighed.of(kernels, pu, labelled_share, at_once)
         multiplied_by = multipliers(weighed.ratios, weighed.weights.ravel())
         self.ratio_ = MeanRatio.of(weighed, multiplied_by.reshape(weighed.weights.shape))
         self.kernels_ = weighed.table()

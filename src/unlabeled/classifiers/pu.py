@@ -20,6 +20,7 @@ from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.engines.threads import at_most_threads, n_threads
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
 from unlabeled.priors.limits import warn_unless_limited
 from unlabeled.priors.scar import told_once
@@ -65,7 +66,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         is fitted to.
     random_state : int, RandomState or None, default=0
     n_jobs : int or None, default=None
-        Threads for the kernel sums.
+        Threads for the kernel sums, the fitted ratio and the default trees; an estimator of yours sees to its own.
     pos_label : optional
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
@@ -214,7 +215,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         described = self._described_parts()
         if prior is None and not reads_scores(self.prior):  # estimated from the rows, the same for all parts
             prior = resolve_prior(self.prior, pu, engine=self.engine, n_jobs=self.n_jobs)
-        with told_once():
+        with told_once(), at_most_threads(n_threads(self.n_jobs)):
             parts = self._fitted_parts(described, pu, prior)
             honest = {name: part.honest_scores_ for name, part in parts.items()}
             with stage("weighing"):

@@ -9,16 +9,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray, on_host
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
+from unlabeled.engines.threads import n_threads
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.samples import PUSample, stacked
 from unlabeled.scoring.binning import Steps
-from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of
+from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of, side_by_side
 from unlabeled.scoring.one_dimension import ScoreRatio
 from unlabeled.scoring.ratio import engine_of_fit
 from unlabeled.stages import stage
@@ -26,6 +28,8 @@ from unlabeled.stages import stage
 #: One over the penalty of the linear score of sparse rows whose mean squared length is 1. Of 0.03 to 10 the best for
 #: TF-IDF and counts of a topic model together: unlabeled rows are full of positives, so labels are noise in part.
 SPARSE_C = 0.3
+#: So few rows are scored by one thread: more would wait for each other longer than they work.
+FEW_TO_SCORE = 1_000
 
 
 class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
@@ -57,7 +61,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     random_state : int, RandomState or None, default=0
         For the default estimator.
     n_jobs : int or None, default=None
-        Threads for the kernel sums; the estimator sees to its own.
+        Threads for the kernel sums and the default trees; an estimator of yours sees to its own.
     pos_label : optional
         The value of y that marks labelled positives, where numbers or words do not say it; see `fit`.
     verbose : bool, default=False
@@ -191,19 +195,25 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
             return self.estimator, None
         if self._learned_sparse:
             return sparse_estimator(pu), None
+        seed = self.random_state
+        if seed is None:  # drawn once, for folds that are fitted at once would draw in any order
+            seed = int(check_random_state(None).randint(np.iinfo(np.int32).max))
         with stage("steps of features"):
-            return default_estimator(self.random_state), _steps_of(pu)
+            return default_estimator(seed), _steps_of(pu)
 
     def _cross_fit(self, inner: Any, pu: PUSample) -> tuple[list[Any], PUSample]:
         """A classifier for each fold, and the samples with out-of-fold scores as rows, which count as these do."""
-        estimators, learned = cross_fit(inner, counted(pu, -np.log(self._stands_for)), check_n_folds(self.n_folds))
+        once = counted(pu, -np.log(self._stands_for))
+        estimators, learned = cross_fit(inner, once, check_n_folds(self.n_folds), self._n_threads())
         return estimators, counted(learned, np.log(self._stands_for))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
         rows = on_host(rows)  # where the inner classifiers are
         rows = rows if self.steps_ is None else self.steps_.apply(rows)
-        return np.mean([self.ratio_.log_ratio(score_of(model, rows)) for model in self.estimators_], axis=0)
+        threads = 1 if self.steps_ is not None and len(rows) <= FEW_TO_SCORE else self._n_threads()
+        scores = side_by_side(lambda model: score_of(model, rows), self.estimators_, threads)
+        return np.mean([self.ratio_.log_ratio(of_model) for of_model in scores], axis=0)
 
     def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
         """Each row by one of the folds' classifiers in turn: a mean over all varies less than out-of-fold scores do."""
@@ -215,6 +225,10 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
             if len(dealt):
                 scores[dealt] = self.ratio_.log_ratio(score_of(model, rows[dealt]))
         return scores
+
+    def _n_threads(self) -> int | None:
+        """Threads for the default trees; None for other classifiers, which might not stand to be fitted at once."""
+        return None if self.steps_ is None else n_threads(self.n_jobs)
 
     @property
     def feature_importances_(self) -> FloatArray:

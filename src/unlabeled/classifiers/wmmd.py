@@ -108,7 +108,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     compress : {None, "copies"}, int or float, default=None
         What new rows are scored by. None: all training rows. "copies": equal rows merged into one with their weight,
         which is exact. An int: at most so many rows of each sample, by kernel thinning. A float: as few rows as change
-        the log ratio by at most so much, measured at 1,000 rows of each sample. See also `compressed`.
+        the log ratio by at most so much, measured at 1,000 rows of each sample. See also `compressed`. Of the fit to
+        known negatives all rows stay.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Case-control: the unlabeled rows are a sample of the population (the paper's two samples). Single-sample: one
         sample of the population, some of whose positives are labelled; labelled and unlabeled rows together are

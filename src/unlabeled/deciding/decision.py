@@ -75,6 +75,8 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
     def _fitted_to_known(self, both: PUSample) -> Self:
         threshold = "bayes" if self.threshold == "bayes" else "calibrated"
         params = {"prior": both.labelled_share, "scenario": both.scenario, "threshold": threshold, "negative": None}
+        if "compress" in self.get_params(deep=False):
+            params["compress"] = None  # known rows are few, and a target for all rows may not be met by these
         return clone(self).set_params(**params).fit_sample(both)
 
     @property

@@ -19,7 +19,7 @@ What solves equations in a kernel's space needs the kernel's values and not thei
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +30,7 @@ from sklearn.utils import check_array
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_device_of, on_host
 from unlabeled.engines.choosing import ENGINES, Choice, choose_engine, load, select_engine
 from unlabeled.engines.matrices import kernel_matrix
+from unlabeled.engines.threads import check_n_jobs
 from unlabeled.kernels import Kernel, as_gammas, as_kernel
 
 __all__ = ["ENGINES", "Choice", "choose_engine", "kernel_matrix", "log_kernel_sums", "select_engine"]
@@ -133,8 +134,7 @@ def checked_log_kernel_sums(
     """
     if queries.shape[1] != points.shape[1]:
         raise ValueError(f"queries have {queries.shape[1]} features and points {points.shape[1]}; they must agree.")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
+    check_n_jobs(n_jobs)
     _check_rtol(rtol, exact=exact)
     n_points = len(points) if among is None else len(among)
     module = load(_engine_for(queries, points, n_points, kernel, engine, exact=exact))

@@ -362,27 +362,19 @@ def _cut(n_blocks: int, n_parts: int) -> list[slice]:
 
 def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:
     """Log sums by differences in float64."""
-    if job.log_weights is None:
-        return _direct_sums(job, queries, own, gammas, None)[None]
-    return np.array([_direct_sums(job, queries, own, gammas, log_weights) for log_weights in job.log_weights])
-
-
-def _direct_sums(
-    job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray, log_weights: FloatArray | None
-) -> FloatArray:
     queries = np.ascontiguousarray(queries, dtype=np.float64)  # one layout, so that nothing is compiled for another
-    tops = np.full((len(gammas), len(queries)), -np.inf)
+    tops = np.full((len(job.log_top_weights), len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
-    for rows in _chunks(len(job.points), job.points.shape[1]):
+    for rows in _chunks(len(job.points), max(job.points.shape[1], len(tops))):
         points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
-        weights = np.zeros(points.shape[1]) if log_weights is None else log_weights[rows].copy()
+        weights = np.zeros((1, points.shape[1])) if job.log_weights is None else job.log_weights[:, rows].copy()
         own_here = np.where(own >= rows.start, own - rows.start, -1)
 
         def run(part: slice, points: Any = points, weights: Any = weights, own: Any = own_here) -> None:
-            running = tops[:, part], sums[:, part]
+            running = tops[..., part], sums[..., part]
             tiles.direct_sums(job.loops.log_kernel, queries[part], points, weights, own[part], gammas, *running)
 
-        work = len(queries) * points.size
+        work = len(queries) * points.size * len(weights)
         n_threads = job.n_threads if work > SMALL_JOB else 1
         # Short parts, so that an interrupt is answered soon.
         for _ in on_threads(run, _cut(len(queries), max(n_threads, work // 100_000_000)), n_threads):

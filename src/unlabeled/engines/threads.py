@@ -1,4 +1,4 @@
-"""Threads of the CPU engine: how many, and how work is handed to them."""
+"""Threads of the processor: how many, and how work is handed to them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 from typing import Any
 
 import joblib
-import numba
 from joblib.parallel import get_active_backend
 
 #: The most threads where none are asked for; None: all cores.
@@ -33,6 +33,9 @@ def n_threads(n_jobs: int | None) -> int:
 
     joblib tells its own worker processes by NUMBA_NUM_THREADS how many threads each may use.
     """
+    check_n_jobs(n_jobs)
+    import numba  # noqa: PLC0415 (who asks does so before much work, and who does not need not wait for it)
+
     available = min(joblib.cpu_count(), numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if n_jobs is None and (limit := _limit.get()) is not None:
         return min(limit, available)
@@ -41,6 +44,12 @@ def n_threads(n_jobs: int | None) -> int:
         in_worker_thread = backend.nesting_level and threading.current_thread() is not threading.main_thread()
         return 1 if in_worker_thread or multiprocessing.current_process().daemon else available
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Refuse what is no number of threads."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} has no meaning; use a whole number of threads, -1 for all cores, or None.")
 
 
 def on_threads(function: Callable[[Any], Any], parts: Any, n_threads: int) -> Iterator[Any]:

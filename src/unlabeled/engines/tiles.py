@@ -324,7 +324,8 @@ def direct_sums(
     """Add to running log sums ``tops + log(sums)``, by differences in float64.
 
     Shapes: queries (n_queries, n_features), points (n_features, n_points) with the points along rows, log_weights
-    (n_points,); tops and sums (n_gammas, n_queries): the largest log term so far, and the sum relative to it.
+    (n_weightings, n_points); tops and sums (n_weightings, n_gammas, n_queries): the largest log term so far, and the
+    sum relative to it.
     """
     n_features, n_points = points.shape
     sq_dist, log_terms = np.empty(_DIRECT_WIDTH), np.empty(_DIRECT_WIDTH)
@@ -340,20 +341,21 @@ def direct_sums(
             padded = -(-size // _DIRECT_LANES) * _DIRECT_LANES
             log_terms[size:padded] = -np.inf
             for g in range(len(gammas)):
-                if log_kernel == LOG_RBF:
+                for w in range(len(log_weights)):
+                    if log_kernel == LOG_RBF:
+                        for j in range(size):
+                            log_terms[j] = log_weights[w, first + j] - gammas[g] * sq_dist[j]
+                    else:
+                        for j in range(size):
+                            log_terms[j] = log_weights[w, first + j] - math.log1p(sq_dist[j] / gammas[g])
+                    if first <= own[i] < first + size:
+                        log_terms[own[i] - first] = -np.inf
+                    top = largest(log_terms[:padded])
+                    if top == -np.inf:
+                        continue
+                    if top > tops[w, g, i]:
+                        sums[w, g, i] *= math.exp(tops[w, g, i] - top)
+                        tops[w, g, i] = top
                     for j in range(size):
-                        log_terms[j] = log_weights[first + j] - gammas[g] * sq_dist[j]
-                else:
-                    for j in range(size):
-                        log_terms[j] = log_weights[first + j] - math.log1p(sq_dist[j] / gammas[g])
-                if first <= own[i] < first + size:
-                    log_terms[own[i] - first] = -np.inf
-                top = largest(log_terms[:padded])
-                if top == -np.inf:
-                    continue
-                if top > tops[g, i]:
-                    sums[g, i] *= math.exp(tops[g, i] - top)
-                    tops[g, i] = top
-                for j in range(size):
-                    log_terms[j] -= tops[g, i]
-                sums[g, i] += exp2_sum(log_terms[:padded], _LOG2E)[0]
+                        log_terms[j] -= tops[w, g, i]
+                    sums[w, g, i] += exp2_sum(log_terms[:padded], _LOG2E)[0]

@@ -17,6 +17,7 @@ from unlabeled.arrays import FloatArray, beside, on_host
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.engines import kernel_matrix
 from unlabeled.engines.matrices import placing
+from unlabeled.engines.threads import on_threads
 from unlabeled.kernels import Kernel, Linear
 from unlabeled.samples import PUSample
 from unlabeled.scoring.landmarks import Features, chunks
@@ -113,11 +114,12 @@ class KernelChoice:
 
 
 def fit_all(
-    kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float
+    kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float, n_threads: int
 ) -> tuple[list[LeastSquares], HonestScores]:
-    """Fit each kernel; and honest ratios of the rows, of all kernels and penalties."""
+    """Fit each kernel, so many at once; and honest ratios of the rows, of all kernels and penalties."""
     scaled = {each.scaling.name: each.scaling.apply_to_samples(pu) for each in kernels}
-    fits, ratios = zip(*(each.fit(scaled[each.scaling.name], labelled_share) for each in kernels), strict=True)
+    found = on_threads(lambda each: each.fit(scaled[each.scaling.name], labelled_share), kernels, n_threads)
+    fits, ratios = zip(*found, strict=True)
     positive, unlabeled = (np.concatenate([getattr(r, name) for r in ratios]) for name in ("positive", "unlabeled"))
     return list(fits), replace(ratios[0], positive=positive, unlabeled=unlabeled)
 
@@ -135,19 +137,19 @@ class Weighed:
     weights: FloatArray
 
     @classmethod
-    def of(cls, kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float) -> Weighed:
+    def of(cls, kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float, n_threads: int = 1) -> Weighed:
         """Weigh kernels and penalties on some of the rows, leave out kernels of little weight, and fit the others.
 
         ``labelled_share`` is that of the table: of rows that were thinned out it is another.
         """
         places = some_places(pu, WEIGHING_ROWS, np.random.RandomState(0))
-        fits, ratios = fit_all(kernels, pu.take(*places), labelled_share)
+        fits, ratios = fit_all(kernels, pu.take(*places), labelled_share, n_threads)
         weights = weights_of(ratios).reshape(len(kernels), -1)
         of_kernels = weights.sum(axis=1)
         kept = np.flatnonzero((of_kernels >= LEAST_WEIGHT) | (of_kernels == of_kernels.max()))
         chosen, weights = [kernels[place] for place in kept.tolist()], weights[kept] / weights[kept].sum()
         if len(places[0]) < len(pu.positive) or len(places[1]) < len(pu.unlabeled):
-            return cls(chosen, *fit_all(chosen, pu, labelled_share), weights)
+            return cls(chosen, *fit_all(chosen, pu, labelled_share, n_threads), weights)
         of_kept = np.arange(ratios.n_scores).reshape(len(kernels), -1)[kept].ravel()
         return cls(chosen, [fits[place] for place in kept.tolist()], ratios.some(of_kept), weights)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
@@ -23,6 +29,8 @@ LONGEST_DEAL = 1_000_000
 MOST_COPIES = 1_000_000
 #: Up to this many rows one thread fits the inner classifiers.
 FEW_ROWS = 20_000
+#: Folds that are fitted at once hold at most so many numbers together.
+MOST_AT_ONCE = 40_000_000
 
 
 #: How often each row of a pool is in what is fitted to, and in what is scored.
@@ -124,25 +132,77 @@ def held_out_scores(estimator: Any, pool: Pool, folds: Sequence[Fold]) -> Honest
     return HonestScores(*sides[0], *sides[1], 0.0, *sides[2])
 
 
-def cross_fit(estimator: Any, pu: PUSample, n_folds: int) -> tuple[list[Any], PUSample]:
-    """Fit a clone without each fold in turn; these, and the samples with out-of-fold scores (n_rows, 1) as rows."""
+def cross_fit(estimator: Any, pu: PUSample, n_folds: int, n_threads: int | None = None) -> tuple[list[Any], PUSample]:
+    """Fit a clone without each fold in turn; these, and the samples with out-of-fold scores (n_rows, 1) as rows.
+
+    With a number of threads several folds of a large table are fitted at once; None: the estimator sees to its own.
+    """
     copies = PUSample(_as_copies(pu.positive), _as_copies(pu.unlabeled), pu.scenario)
     pool, estimators = Pool.of(copies), []
     sums, weights = np.zeros((2, len(pool)))
-    # Small trees gain nothing from threads, and on a busy machine these wait for each other most of the time.
-    with threadpool_limits(1 if len(pool) <= FEW_ROWS else None, user_api="openmp"):
-        folds = pool.folds(n_folds)
-        for place, (kept, held) in enumerate(folds, start=1):
-            scored = np.flatnonzero(held)
+
+    def fit_and_score(fold: Fold) -> tuple[Any, FloatArray]:
+        kept, held = fold
+        model = fit_clone(estimator, pool.weighted(kept))
+        return model, score_of(model, pool.rows[held > 0])
+
+    folds = pool.folds(n_folds)
+    with closing(_of_folds(fit_and_score, folds, pool, n_threads)) as results:
+        for place, (_, held) in enumerate(folds, start=1):
             with stage("learned score", f"fold {place} of {len(folds)}"):
-                model = fit_clone(estimator, pool.weighted(kept))
-                sums[scored] += held[scored] * score_of(model, pool.rows[scored])
+                model, scores = next(results)
+            scored = held > 0
+            sums[scored] += held[scored] * scores
             weights[scored] += held[scored]
             estimators.append(model)
     positive, unlabeled = np.split((sums / weights)[:, None], [len(copies.positive)])
     return estimators, replace(
         copies, positive=copies.positive.with_rows(positive), unlabeled=copies.unlabeled.with_rows(unlabeled)
     )
+
+
+def _of_folds(
+    function: Callable[[Fold], Any], folds: Sequence[Fold], pool: Pool, n_threads: int | None
+) -> Generator[Any, None, None]:
+    """What a function of a fold answers, in order; of a large table for several folds at once."""
+    if len(pool) <= FEW_ROWS or n_threads is None:
+        yield from side_by_side(function, folds, 1 if len(pool) <= FEW_ROWS else None)
+        return
+    with warnings.catch_warnings():  # scikit-learn's fits change filters for a while, and threads mix them up
+        yield from side_by_side(function, folds, n_threads, max(1, MOST_AT_ONCE // pool.rows.size))
+
+
+def side_by_side(
+    function: Callable[[Any], Any], parts: Sequence[Any], n_threads: int | None, at_most: int = sys.maxsize
+) -> Generator[Any, None, None]:
+    """What a function that fits or asks boosted trees answers for each part, in order, for several at once.
+
+    Threads inside of scikit-learn's trees meet at every split, and for every tree that is asked. On a busy machine they
+    wait for each other most of the time, and small trees gain nothing from them anyway. Parts do not meet.
+
+    ``n_threads`` are those of all parts together; None: one part after the other, each with all that it takes.
+    """
+    at_once = 1 if n_threads is None else min(n_threads, len(parts), at_most)
+    if n_threads is None or at_once == 1:
+        with _libraries().limit(limits=n_threads, user_api="openmp"):
+            yield from map(function, parts)
+        return
+    config, threads_of_each, executor = get_config(), n_threads // at_once, ThreadPoolExecutor(at_once)
+
+    def in_thread(part: Any) -> Any:  # which knows neither the settings nor the limits of its caller
+        with config_context(**config), _libraries().limit(limits=threads_of_each, user_api="openmp"):
+            return function(part)
+
+    try:
+        yield from executor.map(in_thread, parts)
+    finally:  # who interrupts need not wait for the parts in work
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that have threads; to look for them takes longer than to score a row."""
+    return ThreadpoolController()
 
 
 def _as_copies(sample: Sample) -> Sample:
