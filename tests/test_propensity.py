@@ -385,7 +385,8 @@ def test_what_is_known_decides_and_then_the_test(table):
     silent = ScarTest(0.5, **options).fit(at_random.X, at_random.y)
     loud = ScarTest(0.5, **options).fit(biased.X, biased.y)
     assert choose_classifier(loud, propensity=0.3).estimator.propensity == 0.3
-    assert choose_classifier(silent, columns=[1]).estimator.columns == [1]
+    assert choose_classifier(silent, columns=[1]).estimator.propensity.columns == [1]
+    assert choose_classifier(silent, columns=[1]).estimator.prior == 0.5
     default = choose_classifier(silent)
     assert (default.estimator.threshold, default.estimator.prior) == ("calibrated", 0.5)
     assert "labels at random" in default.reason

@@ -128,6 +128,21 @@ def positives_among(y: ArrayLike, classes: np.ndarray) -> np.ndarray:
     return is_positive
 
 
+def known_among(y: ArrayLike, classes: np.ndarray, unlabeled: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Which entries are labelled positives, and which are known to be negative.
+
+    These are the first class where unlabeled rows have a value of their own; else no entry is.
+    """
+    values = np.asarray(y)
+    if unlabeled is None:
+        return positives_among(values, classes), np.zeros(values.shape, dtype=bool)
+    negative, positive = classes.tolist()
+    is_negative, is_positive = has_value(values, negative), np.zeros(values.shape, dtype=bool)
+    rest = np.array([unlabeled, positive], dtype=values.dtype if values.dtype.kind in "OU" else None)
+    is_positive[~is_negative] = positives_among(values[~is_negative], rest)
+    return is_positive, is_negative
+
+
 def surely_positive(values: Sequence[Any]) -> int | None:
     """Which of two values marks positives, by their size or by the words; None where neither says so."""
     numbers = [_number(value) for value in values]

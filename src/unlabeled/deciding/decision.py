@@ -100,15 +100,15 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
         A tensor of torch on a card is answered by a tensor there.
         """
-        rows = self._validated(X)
-        scores = self.score_rows(rows)
-        if self.known_negatives_ is not None:
-            known = self.known_negatives_
-            scores = known.combined(on_host(scores), on_host(known.model.score_rows(rows)))
-        return on_device_of(X, scores)
+        return on_device_of(X, self.scores_of(self._validated(X)))
+
+    def scores_of(self, rows: FloatArray) -> FloatArray:
+        """What `score_samples` answers for rows that are validated already."""
+        known, scores = self.known_negatives_, self.score_rows(rows)
+        return scores if known is None else known.combined(on_host(scores), on_host(known.model.score_rows(rows)))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
-        """What `score_samples` answers for rows that are validated already, if no negatives are known."""
+        """What `scores_of` answers if no negatives are known."""
         raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -163,15 +163,15 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
     def scores_like_honest(self, X: ArrayLike) -> FloatArray:
         """Scores of new rows that are made as the honest scores of the training rows were: what `adapt` goes by."""
-        rows = self._validated(X)
-        scores = on_host(self.score_rows_like_honest(rows))
-        if self.known_negatives_ is None:
-            return scores
-        known = self.known_negatives_
-        return known.combined(scores, on_host(known.model.score_rows_like_honest(rows)))
+        return self.scores_of_like_honest(self._validated(X))
+
+    def scores_of_like_honest(self, rows: FloatArray) -> FloatArray:
+        """What `scores_like_honest` answers for rows that are validated already."""
+        known, scores = self.known_negatives_, on_host(self.score_rows_like_honest(rows))
+        return scores if known is None else known.combined(scores, on_host(known.model.score_rows_like_honest(rows)))
 
     def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
-        """What `scores_like_honest` answers for validated rows if no negatives are known; as a rule, their scores."""
+        """What `scores_of_like_honest` answers if no negatives are known; as a rule, the scores of the rows."""
         return self.score_rows(rows)
 
     def adapted_to_scores(self, scores: FloatArray, *, check: bool = True) -> Self:
