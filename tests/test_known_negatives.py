@@ -312,7 +312,7 @@ def test_errors_say_what_to_do(y, how, message):
 
 def test_what_cannot_take_negatives_says_so():
     X, _, _, y = table()
-    with pytest.raises(ValueError, match="which PUClassifier and its parts have"):
+    with pytest.raises(ValueError, match="which PUClassifier, its parts, ScarTest and pu_scorer have"):
         ConvexPUClassifier(0.5).fit(X, y)
     model = fit("wmmd", smoothing=0)
     with pytest.raises(ValueError, match="without known negatives"):

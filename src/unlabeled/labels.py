@@ -214,7 +214,7 @@ def _refuse_more_than_two(classes: np.ndarray, y: ArrayLike) -> None:
         f"Only binary classification is supported. The type of the target is multiclass: y has {len(values)} values, "
         f"{values[:5]}. Use two, one for labelled positives and one for all other rows, for example "
         f"np.where(y == {values[-1]!r}, 1, 0). If one of them marks rows that are known to be negative, name it by "
-        "negative=..., which PUClassifier and its parts have."
+        "negative=..., which PUClassifier, its parts, ScarTest and pu_scorer have."
     )
 
 

@@ -79,7 +79,9 @@ def choose_classifier(
         return Choice(estimator, "The propensity is known: positives are weighted by one over it.")
     if columns is not None:
         estimator = PropensityWMMDClassifier(PropensityEMClassifier(columns), prior=prior, **shared)
-        why = "The columns that labelling depends on are known: positives are weighted by one over what is learned of it."
+        why = (
+            "The columns that labelling depends on are known: positives are weighted by one over what is learned of it."
+        )
         return Choice(estimator, why)
     shared["negative"] = test.negative
     if not test.rejects_:
