@@ -23,7 +23,8 @@ from unlabeled import (
     save,
 )
 from unlabeled.deciding.adapting import LEVEL
-from unlabeled.deciding.known_negatives import Line, NegativesWarning, PlainRatio, mixed
+from unlabeled.deciding.choice_of_negatives import NegativesWarning
+from unlabeled.deciding.known_negatives import Line, PlainRatio, mixed
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors import BestBinPrior
 from unlabeled.samples import PUSample, Sample

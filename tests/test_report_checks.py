@@ -11,7 +11,7 @@ import pytest
 from unlabeled import WMMDClassifier, report
 from unlabeled.bounds import round_ball_bound, sample_size
 from unlabeled.datasets import make_gaussians
-from unlabeled.deciding.known_negatives import NegativesWarning
+from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.evaluation import find_evidence
 from unlabeled.reports import CHECKS, SEVERITIES
 from unlabeled.reports.checks import DOCUMENTATION, column_areas, order_of_labels, positives_needed

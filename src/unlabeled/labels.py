@@ -25,6 +25,8 @@ UNLABELED_WORDS = MISSING_WORDS | {
 }
 #: What `predict` answers for a row that is not positive, where y had no value but the positive one.
 UNLABELED = "unlabeled"
+#: What people may say of rows known to be negative, and how far these are then a random choice of all negatives.
+CHOICES_OF_NEGATIVES = {"random": 1.0, "selected": 0.0}
 
 
 class LabelWarning(UserWarning):
@@ -126,6 +128,23 @@ def positives_among(y: ArrayLike, classes: np.ndarray) -> np.ndarray:
     is_positive = np.zeros(values.shape, dtype=bool)
     is_positive[present] = values[present] == classes[1]
     return is_positive
+
+
+def share_of_choice(choice: object, names: Sequence[str] = ()) -> float | None:
+    """How far known negatives are a random choice of all negatives, from 0 to 1, by what somebody says of them.
+
+    None for one of some other ``names``, which are taken too.
+    """
+    if isinstance(choice, str) and choice in CHOICES_OF_NEGATIVES:
+        return CHOICES_OF_NEGATIVES[choice]
+    if isinstance(choice, str) and choice in names:
+        return None
+    if isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= float(choice) <= 1:
+        return float(choice)
+    raise ValueError(
+        f"negatives_are={choice!r} is not known; use one of {[*names, *CHOICES_OF_NEGATIVES]}, or a number from 0 to "
+        "1: how far they are a random choice of all negatives."
+    )
 
 
 def known_among(y: ArrayLike, classes: np.ndarray, unlabeled: Any = None) -> tuple[np.ndarray, np.ndarray]:

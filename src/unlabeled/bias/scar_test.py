@@ -191,8 +191,8 @@ class ScarTest(PUInput, BaseEstimator):
             if not isinstance(self.prior, Real) or isinstance(self.prior, bool):
                 raise ValueError(
                     f"prior={self.prior!r} is no number. ScarTest asks for one that you know from elsewhere: an "
-                    "estimate from the same table agrees with labels at random by construction, and testing it says nothing. "
-                    "Leave it out, and compare the estimate with largest_prior()."
+                    "estimate from the same table agrees with labels at random by construction, and testing it says "
+                    "nothing. Leave it out, and compare the estimate with largest_prior()."
                 )
             check_prior(float(self.prior), pu)
         if not (isinstance(self.n_simulated, Integral) and int(self.n_simulated) >= 19):

@@ -11,8 +11,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from unlabeled.arrays import FloatArray, on_host
+from unlabeled.deciding.choice_of_negatives import check_choice
 from unlabeled.deciding.decision import ScoreDecisions
-from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior

@@ -14,8 +14,9 @@ from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.adapting import Adaptation, adaptation
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
+from unlabeled.deciding.choice_of_negatives import check_of_choice
 from unlabeled.deciding.distributions import piece_for_notebooks
-from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, check_of_choice, known_negatives
+from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, known_negatives
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
 from unlabeled.samples import PUSample

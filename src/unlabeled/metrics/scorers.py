@@ -9,9 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
-from unlabeled.labels import find_classes
+from unlabeled.labels import find_classes, share_of_choice
 from unlabeled.metrics import decisions, ranking, risk
-from unlabeled.metrics.third_sample import OfThreeSamples, share_of_choice
+from unlabeled.metrics.third_sample import OfThreeSamples
 from unlabeled.samples import SCENARIOS
 
 
@@ -123,7 +123,7 @@ def pu_scorer(
     metric, share = _METRICS[name], share_of_choice(negatives_are)
     function = metric.function
     if negative is not None:
-        function = OfThreeSamples(function, negative, share, of_classes=metric.response == "predict")
+        function = OfThreeSamples(function, negative, share or 0.0, of_classes=metric.response == "predict")
     options: dict[str, Any] = {"scenario": scenario}
     if pos_label is not None:
         options["pos_label"] = pos_label

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,21 +19,6 @@ from numpy.typing import ArrayLike
 
 from unlabeled.labels import has_value, without_negatives
 from unlabeled.metrics.averages import as_labels
-
-#: How far known negatives are taken for a random choice of all negatives.
-CHOICES = {"selected": 0.0, "random": 1.0}
-
-
-def share_of_choice(choice: object) -> float:
-    """How much of a random choice known negatives are, from 0 to 1, by a name or a number."""
-    if isinstance(choice, str) and choice in CHOICES:
-        return CHOICES[choice]
-    if isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= float(choice) <= 1:
-        return float(choice)
-    raise ValueError(
-        f"negatives_are={choice!r} is not known; use one of {list(CHOICES)}, or a number from 0 to 1: how far they are "
-        "a random choice of all negatives. No metric can check it."
-    )
 
 
 @dataclass(frozen=True)
