@@ -235,6 +235,17 @@ def test_negatives_are_said_to_be_picked(capsys, rng):
     assert said["prior"]["value"] != without["prior"]["value"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", ["single-sample", "case-control"])
+def test_negatives_have_a_say_in_the_prior_that_is_compared(capsys, rng, scenario):
+    checked_claims(rng).write_csv("claims.csv")
+    words = ("claims.csv", "--label", "checked", "--positive", "fraud", "--negative", "cleared", "--scenario", scenario)
+    found = answer(capsys, "prior", *words)["estimates"]["auto"]
+    assert found == answer(capsys, "fit", *words, "--model", "m")["prior"]
+    without = answer(capsys, "prior", *words, "--negatives-are", "selected")["estimates"]["auto"]
+    assert found["value"] != without["value"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

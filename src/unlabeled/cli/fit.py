@@ -62,10 +62,7 @@ def fit(
 
         unlabeled fit claims.csv --label checked --positive fraud --negative cleared --negatives-are selected
     """
-    if negative is None and negatives_are != "auto":
-        raise TableError(
-            f"--negatives-are {negatives_are} needs --negative VALUE: which rows are known to be negative."
-        )
+    check_negatives(negative, negatives_are)
     out = model or _model_path(table)
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
@@ -99,6 +96,14 @@ def fit(
         say_json(report.facts())
     else:
         report.tell()
+
+
+def check_negatives(negative: str | None, negatives_are: str) -> None:
+    """Refuse to be told how negatives were chosen where there are none."""
+    if negative is None and negatives_are != "auto":
+        raise TableError(
+            f"--negatives-are {negatives_are} needs --negative VALUE: the value of rows that are known to be negative."
+        )
 
 
 def _learned(learning: LearningTable, method: str, prior: str, scenario: str, negatives_are: str) -> Learned:
