@@ -3,12 +3,14 @@
     python benchmarks/bias_size.py [--draws 2000] [--setups gaussians-6 wine ...] [--out bias_size.jsonl]
     python benchmarks/bias_size.py --power [--draws 200]
     python benchmarks/bias_size.py --leave-one-out --setups gaussians-6 gaussians-6-case-control --draws 200
+    python benchmarks/bias_size.py --error 1.2 --draws 200
 
 Twenty set-ups with labels at random, made up and real, tested at their true prior: the hardest prior that the null
 hypothesis allows. The size is the share of the draws with a p-value of at most 0.05. Rows of results go to a file, 50
 draws a row, and a run that was stopped goes on where it was. ``--power`` labels easy or hard cases first instead, at
 growing strengths, in three of the set-ups. ``--leave-one-out`` shows why the test splits the table: the same p-value,
-of the scores that `WMMDClassifier` gives each row without itself.
+of the scores that `WMMDClassifier` gives each row without itself. ``--error`` tests labels at random at a prior that is
+wrong by a factor, which shows how much the test rests on it.
 
 The tables of the LIBSVM collection are read from UNLABELED_DATA_HOME, or downloaded.
 """
@@ -159,15 +161,21 @@ def draw(setup: Setup, labelling: Labelling, rng: np.random.RandomState) -> Tabl
     return np.vstack([source[y], X]), np.repeat([True, False], [y.sum(), len(X)])
 
 
-def p_value(setup: Setup, labelling: Labelling, rng: np.random.RandomState) -> float:
+def p_value(setup: Setup, labelling: Labelling, rng: np.random.RandomState, error: float = 1.0) -> float:
     X, y = draw(setup, labelling, rng)
-    if setup.scenario == "single-sample" and y.mean() >= setup.prior:
+    prior = error * setup.prior
+    if setup.scenario == "single-sample" and y.mean() >= prior:
         return 1.0  # more are labelled than the prior allows for, by chance: nothing is hidden
-    test = ScarTest(setup.prior, scenario=setup.scenario, n_simulated=N_SIMULATED, random_state=rng, n_jobs=1)
+    test = ScarTest(prior, scenario=setup.scenario, n_simulated=N_SIMULATED, random_state=rng, n_jobs=1)
     return test.fit(X, y).p_value_
 
 
-def leave_one_out_p_value(setup: Setup, labelling: Labelling, rng: np.random.RandomState) -> float:
+def leave_one_out_p_value(
+    setup: Setup,
+    labelling: Labelling,
+    rng: np.random.RandomState,
+    error: float = 1.0,  # noqa: ARG001 (as of `p_value`)
+) -> float:
     """The p-value of one table of scores that is not split."""
     X, y = draw(setup, labelling, rng)
     single = setup.scenario == "single-sample"
@@ -186,7 +194,10 @@ def cells(options: argparse.Namespace) -> Iterator[tuple[str, str, Labelling, in
         for name in options.setups or (POWER_SETUPS if options.power else SETUPS):
             frequency = SETUPS[name].frequency
             if not options.power:
-                yield name, "at random" + LEAVE_ONE_OUT * options.leave_one_out, AtRandom(frequency), batch
+                words = "at random" + LEAVE_ONE_OUT * options.leave_one_out
+                if options.error != 1:
+                    words += f", {options.error:g} times the prior"
+                yield name, words, AtRandom(frequency), batch
                 continue
             for strength in STRENGTHS:
                 yield name, f"easy first, {strength:g}", EasyFirst(frequency, strength), batch
@@ -207,7 +218,7 @@ def run(options: argparse.Namespace, results: ResultsFile) -> None:
             continue
         rngs = [np.random.RandomState([batch, place, sum(map(ord, name))]) for place in range(A_ROW)]
         of_draw = leave_one_out_p_value if options.leave_one_out else p_value
-        row["p_values"] = [of_draw(SETUPS[name], labelling, rng) for rng in rngs]
+        row["p_values"] = [of_draw(SETUPS[name], labelling, rng, options.error) for rng in rngs]
         results.append(row)
 
 
@@ -232,6 +243,7 @@ def main() -> None:
     parser.add_argument("--setups", nargs="+", choices=SETUPS)
     parser.add_argument("--power", action="store_true")
     parser.add_argument("--leave-one-out", action="store_true")
+    parser.add_argument("--error", type=float, default=1.0, help="the tested prior by the true one")
     parser.add_argument("--out", default="bias_size.jsonl")
     options = parser.parse_args()
     results = ResultsFile(options.out)

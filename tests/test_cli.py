@@ -206,11 +206,44 @@ def test_known_negatives_are_named(capsys, rng, scenario):
     assert call("predict", "m", "claims.csv", "--out", "s.csv") == 0
     scores = pl.read_csv("s.csv")
     assert (scores["known"] == (claims["checked"] == "fraud")).all()
+    assert (scores["known_negative"] == (claims["checked"] == "cleared")).all()
     in_python = load("m").classifier
     said = in_python.predict(load("m").features(claims)[0])
     assert set(said) == {-1, 1}  # the command line's values for cleared and fraud
     assert ((said == 1) == scores["flagged"].to_numpy()).all()
     assert scores.filter(claims["checked"] == "cleared")["flagged"].mean() < 0.2
+    assert call("predict", "m", "claims.csv", "--new", "--out", "new.csv") == 0
+    assert (
+        pl.read_csv("new.csv")["row"].to_list() == scores.filter(claims["checked"].fill_null("") == "")["row"].to_list()
+    )
+    report_facts = answer(capsys, "report", "m", "claims.csv", "--checks")
+    picked = next(check for check in report_facts["checks"] if check["code"] == "PU204")
+    assert "30 known negatives" in picked["sentence"]
+    assert call("explain", "m", "claims.csv", "--row", "3") == 1
+    assert "Fit without --negative" in capsys.readouterr().err
+
+
+def test_negatives_are_said_to_be_picked(capsys, rng):
+    checked_claims(rng).write_csv("claims.csv")
+    words = ("--label", "checked", "--positive", "fraud", "--method", "wmmd", "--model", "m", "--force")
+    without = answer(capsys, "fit", "claims.csv", *words)
+    facts = answer(capsys, "fit", "claims.csv", *words, "--negative", "cleared", "--negatives-are", "selected")
+    assert facts["negatives"]["weight"] == 0
+    assert facts["prior"]["value"] == without["prior"]["value"]
+    said = answer(capsys, "fit", "claims.csv", *words, "--negative", "cleared", "--negatives-are", "random")
+    assert said["negatives"]["weight"] == 1
+    assert said["prior"]["value"] != without["prior"]["value"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", ["single-sample", "case-control"])
+def test_negatives_have_a_say_in_the_prior_that_is_compared(capsys, rng, scenario):
+    checked_claims(rng).write_csv("claims.csv")
+    words = ("claims.csv", "--label", "checked", "--positive", "fraud", "--negative", "cleared", "--scenario", scenario)
+    found = answer(capsys, "prior", *words)["estimates"]["auto"]
+    assert found == answer(capsys, "fit", *words, "--model", "m")["prior"]
+    without = answer(capsys, "prior", *words, "--negatives-are", "selected")["estimates"]["auto"]
+    assert found["value"] != without["value"]
 
 
 @pytest.mark.parametrize(
@@ -219,6 +252,7 @@ def test_known_negatives_are_named(capsys, rng, scenario):
         (("--positive", "fraud", "--negative", "okay"), "'okay'"),
         (("--positive", "fraud", "--negative", "fraud"), "no row can be both"),
         ((), "--negative VALUE"),
+        (("--positive", "fraud", "--negatives-are", "selected"), "needs --negative VALUE"),
         (("--positive", "fraud", "--negative", "cleared", "--method", "elkan-noto"), "does not take known negatives"),
     ],
 )

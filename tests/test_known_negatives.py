@@ -23,7 +23,8 @@ from unlabeled import (
     save,
 )
 from unlabeled.deciding.adapting import LEVEL
-from unlabeled.deciding.known_negatives import Line, NegativesWarning, PlainRatio, mixed
+from unlabeled.deciding.choice_of_negatives import NegativesWarning
+from unlabeled.deciding.known_negatives import Line, PlainRatio, mixed
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors import BestBinPrior
 from unlabeled.samples import PUSample, Sample
@@ -312,7 +313,7 @@ def test_errors_say_what_to_do(y, how, message):
 
 def test_what_cannot_take_negatives_says_so():
     X, _, _, y = table()
-    with pytest.raises(ValueError, match="which PUClassifier and its parts have"):
+    with pytest.raises(ValueError, match="which PUClassifier, its parts, ScarTest and pu_scorer have"):
         ConvexPUClassifier(0.5).fit(X, y)
     model = fit("wmmd", smoothing=0)
     with pytest.raises(ValueError, match="without known negatives"):

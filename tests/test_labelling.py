@@ -52,6 +52,14 @@ def test_a_shape_is_scaled_and_cut_off(shape, frequency):
         assert (shape[e == 1] * ratio[0] >= 1 - 1e-9).all()
 
 
+@pytest.mark.parametrize("scheme", [EasyFirst(0.9, 1e4), HardFirst(0.3, 1e3), ByColumn(0, 0.3, 1e4)])
+def test_the_strongest_bias_has_the_frequency_too(scheme, table):
+    """Powers that are too small for a float are not 0."""
+    e = scheme.propensities(*table)
+    assert e.mean() == pytest.approx(scheme.frequency, rel=1e-9)
+    assert ((e > 0) & (e <= 1)).all()
+
+
 def test_formulas(table):
     X, truth = table
     p, x = posterior(X)[truth], X[truth]

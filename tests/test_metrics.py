@@ -1,5 +1,6 @@
 """PU metrics: against hidden truth, as identities with scikit-learn's, and inside its model selection."""
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn import metrics as supervised
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
@@ -384,6 +386,116 @@ def test_grid_search_finds_the_better_gamma(gaussians):
 def test_scorers_take_any_classifier(gaussians, model):
     for name in ("roc-auc", "average-precision", "f1"):
         assert np.isfinite(cross_val_score(model, gaussians.X, gaussians.y, scoring=pu_scorer(name, prior=0.4))).all()
+
+
+# --- known negatives ---
+
+
+@dataclass
+class Says(ClassifierMixin, BaseEstimator):
+    """A classifier whose decision is the first column."""
+
+    classes: tuple = ("cleared", "fraud")
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.array(self.classes)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+@pytest.fixture(scope="module")
+def three_samples():
+    """Decisions with ties, counts, and labels of 8 frauds, 30 unlabeled rows and 12 that were cleared."""
+    rng = np.random.RandomState(0)
+    y = np.repeat(["fraud", "", "cleared"], [8, 30, 12])
+    means = np.r_[np.full(8, 1.0), rng.choice([-1.0, 1.0], 30), np.full(12, -1.0)]
+    return np.round(rng.normal(means, 1), 1)[:, None], y, rng.randint(1, 4, 50).astype(float)
+
+
+HOW = {"prior": 0.3, "pos_label": "fraud", "negative": "cleared"}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("name", SCORERS)
+def test_picked_negatives_are_unlabeled_rows_of_a_single_sample_and_else_left_out(name, scenario, three_samples):
+    X, y, weights = three_samples
+    kept = np.ones(50, dtype=bool) if scenario == "single-sample" else y != "cleared"
+    two = np.where(y == "fraud", "fraud", "")[kept]
+    model = Says().fit(X, y)
+    found = pu_scorer(name, scenario=scenario, **HOW)(model, X, y, sample_weight=weights)
+    plain = pu_scorer(name, prior=0.3, scenario=scenario, pos_label="fraud")
+    expected = plain(Says(("", "fraud")).fit(X, y), X[kept], two, sample_weight=weights[kept])
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "supervised_metric"),
+    [
+        ("precision", supervised.precision_score),
+        ("f1", supervised.f1_score),
+        ("accuracy", supervised.accuracy_score),
+        ("roc-auc", supervised.roc_auc_score),
+        ("zero-one-risk", lambda *a, **how: -supervised.zero_one_loss(*a, **how)),
+    ],
+)
+def test_random_negatives_alone_are_the_supervised_case(name, supervised_metric, three_samples):
+    """Of positives and negatives that are weighted by the prior; the unlabeled rows hardly count."""
+    X, y, weights = three_samples
+    weights = np.where(y == "", 1e-9, weights)
+    score = pu_scorer(name, negatives_are="random", **HOW)(Says().fit(X, y), X, y, sample_weight=weights)
+    known = y != ""
+    truth, by_class = y[known] == "fraud", weights[known]
+    by_class = by_class * np.where(truth, 0.3 / by_class[truth].sum(), 0.7 / by_class[~truth].sum())
+    answer = X[known, 0] if name == "roc-auc" else X[known, 0] > 0
+    assert score == pytest.approx(supervised_metric(truth, answer, sample_weight=by_class), abs=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.4, "random"])
+def test_random_negatives_and_positives_are_a_second_sample_of_the_population(share, three_samples):
+    X, y, _ = three_samples
+    flags = X[:, 0] > 0
+    recall, of_unlabeled, of_negatives = (flags[y == value].mean() for value in ("fraud", "", "cleared"))
+    n_second = (1.0 if share == "random" else share) * 12 / 0.7
+    flagged = (30 * of_unlabeled + n_second * (0.3 * recall + 0.7 * of_negatives)) / (30 + n_second)
+    score = pu_scorer("accuracy", negatives_are=share, **HOW)(Says().fit(X, y), X, y)
+    assert score == pytest.approx(1 - 0.3 - flagged + 2 * 0.3 * recall)
+
+
+def test_a_search_with_known_negatives(gaussians):
+    truth = np.r_[np.ones(len(gaussians.positive)), gaussians.unlabeled_truth].astype(bool)
+    y = gaussians.y.copy()
+    y[np.flatnonzero(~truth)[:30]] = -1
+    search = GridSearchCV(
+        WMMDClassifier(0.4, negative=-1),
+        {"gamma": [1e5, 0.3]},
+        scoring=pu_scorer("accuracy", prior=0.4, negative=-1, negatives_are="random"),
+        cv=PUStratifiedKFold(3, shuffle=True, random_state=0, negative=-1),
+    ).fit(gaussians.X, y)
+    assert search.best_params_ == {"gamma": 0.3}
+
+
+def test_folds_hold_their_share_of_known_negatives():
+    y = np.random.default_rng(0).permutation(np.repeat([1, 0, -1], [9, 30, 12]))
+    for _, test in PUStratifiedKFold(3, negative=-1).split(y, y):
+        assert [(y[test] == value).sum() for value in (1, 0, -1)] == [3, 10, 4]
+    with pytest.raises(ValueError, match="12 known negatives for n_splits=13"):
+        PUStratifiedKFold(13, negative=-1).split(np.zeros(112), np.repeat([1, 0, -1], [50, 50, 12]))
+    with pytest.raises(ValueError, match="name it by negative="):
+        PUStratifiedKFold(3).split(y, y)
+
+
+@pytest.mark.parametrize("choice", ["auto", 1.5, True])
+def test_what_says_nothing_of_negatives_is_refused(choice):
+    with pytest.raises(ValueError, match="is not known; use one of"):
+        pu_scorer("f1", prior=0.3, negative=-1, negatives_are=choice)
+
+
+# --- folds ---
 
 
 @given(st.integers(2, 6), st.integers(6, 30), st.integers(6, 60), st.booleans())

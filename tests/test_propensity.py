@@ -131,6 +131,49 @@ def test_any_two_classifiers_and_names_of_columns(data):
     assert balanced_accuracy_score(data.test_truth, model.predict(pl.DataFrame(data.test, schema=frame.columns))) > 0.9
 
 
+@pytest.fixture(scope="module")
+def words():
+    """Labels depend on a column of words, which becomes three features after those of the other columns."""
+    pl = pytest.importorskip("polars")
+    rng = np.random.RandomState(0)
+    truth = rng.uniform(size=600) < 0.5
+    branch = np.array(["north", "south", "west"])[rng.randint(3, size=600)]
+    y = truth & (rng.uniform(size=600) < np.where(branch == "north", 0.7, 0.1))
+    numbers = rng.normal(size=(600, 2)) + 3 * truth[:, None] * np.array([1, 0])
+    columns = {"number": np.arange(600) * 3, "branch": branch, "size": numbers[:, 0], "place": numbers[:, 1]}
+    return pl.DataFrame(columns), y, branch
+
+
+def test_a_column_of_words_is_all_its_features(words):
+    frame, y, branch = words
+    model = PropensityEMClassifier(["branch"], scenario="single-sample", tol=1e-2).fit(frame, y)
+    names = model.encoder_.get_feature_names_out()[model.columns_]
+    assert list(names) == ["branch_north", "branch_south", "branch_west"]
+    found = model.propensities(frame)
+    assert found[branch == "north"].mean() > 2 * found[branch != "north"].mean()
+    by_place = PropensityEMClassifier([1], scenario="single-sample", tol=1e-2).fit(frame, y)
+    np.testing.assert_array_equal(by_place.columns_, model.columns_)
+    weighted = PropensityWMMDClassifier(
+        PropensityEMClassifier(["branch"], tol=1e-2), prior=0.5, scenario="single-sample"
+    ).fit(frame, y)
+    np.testing.assert_array_equal(weighted.propensity_estimator_.columns_, model.columns_)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["number"], "Column 'number' was left out of the features"),
+        ([4], r"no column 4 for the propensity: X has the columns \['number', 'branch'"),
+        (["north"], "no column 'north'"),
+    ],
+)
+def test_columns_of_a_frame_with_words_that_do_not_exist(columns, message, words):
+    frame, y, _ = words
+    for model in (PropensityEMClassifier(columns), PropensityWMMDClassifier(PropensityEMClassifier(columns))):
+        with pytest.raises(ValueError, match=message):
+            model.fit(frame, y)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -342,7 +385,8 @@ def test_what_is_known_decides_and_then_the_test(table):
     silent = ScarTest(0.5, **options).fit(at_random.X, at_random.y)
     loud = ScarTest(0.5, **options).fit(biased.X, biased.y)
     assert choose_classifier(loud, propensity=0.3).estimator.propensity == 0.3
-    assert choose_classifier(silent, columns=[1]).estimator.columns == [1]
+    assert choose_classifier(silent, columns=[1]).estimator.propensity.columns == [1]
+    assert choose_classifier(silent, columns=[1]).estimator.prior == 0.5
     default = choose_classifier(silent)
     assert (default.estimator.threshold, default.estimator.prior) == ("calibrated", 0.5)
     assert "labels at random" in default.reason

@@ -11,6 +11,7 @@ import pytest
 from unlabeled import WMMDClassifier, report
 from unlabeled.bounds import round_ball_bound, sample_size
 from unlabeled.datasets import make_gaussians
+from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.evaluation import find_evidence
 from unlabeled.reports import CHECKS, SEVERITIES
 from unlabeled.reports.checks import DOCUMENTATION, column_areas, order_of_labels, positives_needed
@@ -68,6 +69,7 @@ def test_codes_stay(clean_report):
         "PU201": "Labels do not look random",
         "PU202": "Scenario mismatch",
         "PU203": "Hardly an unlabeled positive left",
+        "PU204": "Known negatives look picked",
         "PU301": "Fewer positives than needed",
         "PU302": "No better than taking unlabeled as negative",
         "PU303": "Columns hardly tell positives from others",
@@ -124,6 +126,46 @@ def test_a_block_of_labels_is_no_single_sample():
     order = np.random.default_rng(0).permutation(len(y))
     model = fitted(X[order], y[order], scenario="single-sample")
     assert found("PU202", model, X[order], y[order]).severity == "ok"
+
+
+def test_negatives_that_were_picked():
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(size=600) < 0.4
+    X = rng.normal(np.where(truth, 3.0, 0.0)[:, None] * [1, 0], 1)
+    y = (truth & (rng.uniform(size=600) < 0.3)).astype(int)
+    negatives = np.flatnonzero(~truth)
+    picked, drawn_ones = y.copy(), y.copy()
+    picked[negatives[np.argsort(X[negatives, 1])[:120]]] = -1
+    drawn_ones[negatives[:120]] = -1
+    how = {"scenario": "single-sample", "negative": -1, "smoothing": 0}
+    with pytest.warns(NegativesWarning):
+        check = found("PU204", fitted(X, picked, negatives_are="random", **how))
+    assert check.severity == "warning"
+    assert "random choice" in check.sentence
+    assert found("PU204", fitted(X, picked, negatives_are="selected", **how)).severity == "ok"
+    assert "Nothing speaks against" in found("PU204", fitted(X, drawn_ones, **how)).sentence
+
+
+@pytest.mark.parametrize("scenario", ["single-sample", "case-control"])
+def test_known_negatives_are_no_surprise(scenario):
+    """The report goes by the score that they have a part in, and has them in neither sample of a case-control table."""
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(size=400) < 0.4
+    X = rng.normal(np.where(truth, 3.0, 0.0)[:, None] * [1, 0], 1)
+    y = (truth & (rng.uniform(size=400) < 0.3)).astype(int)
+    y[np.flatnonzero(~truth)[:60]] = -1
+    model = WMMDClassifier(0.4, scenario=scenario, negative=-1, smoothing=0).fit(X, y)
+    about = report(model, X, y)
+    subject, rows = about.subject, about.subject.rows
+    assert subject.is_training
+    np.testing.assert_allclose(rows.margins, model.decision_function(X[rows.numbers]), atol=1e-9)
+    assert len(rows.numbers) == (400 if scenario == "single-sample" else 340)
+    assert not (y[rows.numbers[rows.unknown]] == -1).any()
+    top = [entry["number"] - 1 for entry in about.content.sections["top"]["entries"]]
+    assert (y[top] == 0).all()
+    new = rng.normal(np.where(rng.uniform(size=300) < 0.7, 3.0, 0.0)[:, None] * [1, 0], 1)
+    found_prior = CHECKS["PU502"](report(model, X, y, new=new).other)
+    assert f"{model.adapt(new, check=False).prior_:.3f} of this table" in found_prior.sentence
 
 
 def test_scattered_labels_are_no_sample_of_their_own():

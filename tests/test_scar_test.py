@@ -188,6 +188,18 @@ def test_differences_are_in_standard_deviations(rng):
     assert (first.is_clear, second.is_clear) == (True, False)
 
 
+@pytest.mark.parametrize("scenario", ["single-sample", "case-control"])
+def test_known_negatives_are_of_the_population_of_a_single_sample_only(biased, scenario):
+    y = np.where(biased.y == 1, "yes", "")
+    negatives = np.flatnonzero(y == "")[:40]
+    y[negatives] = "no"
+    options = {"scenario": scenario, "n_simulated": 499}
+    found = ScarTest(0.5, pos_label="yes", negative="no", **options).fit(biased.X, y)
+    kept = np.ones(len(y), dtype=bool)
+    kept[negatives] = scenario == "single-sample"
+    assert found.p_value_ == ScarTest(0.5, **options).fit(biased.X[kept], biased.y[kept]).p_value_
+
+
 def test_too_few_rows_tell_nothing(rng):
     test = ScarTest(0.3).fit(rng.normal(size=(30, 2)), np.r_[np.ones(3), np.zeros(27)])
     assert test.p_value_ == 1
@@ -199,6 +211,7 @@ def test_too_few_rows_tell_nothing(rng):
     ("options", "message"),
     [
         ({"prior": 1.2}, "strictly between 0 and 1"),
+        ({"prior": "auto"}, "prior='auto' is no number.*compare the estimate with largest_prior"),
         ({"prior": 0.01, "scenario": "single-sample"}, "below the labelled share"),
         ({"at_least": 0}, "1 or more; got 0"),
         ({"n_simulated": 3}, "19 or more; got 3"),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
 from unlabeled.frames import columns_of_words, new_encoder
-from unlabeled.labels import completed, find_classes, has_value, positives_among, without_negatives
+from unlabeled.labels import completed, find_classes, known_among, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
 from unlabeled.stages import listening, printing, stage
@@ -312,13 +312,7 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
 
         In the single-sample scenario these are members of the population all the same.
         """
-        if self.unlabeled_label_ is None:
-            return positives_among(y, self.classes_), np.ones(len(y), dtype=bool)
-        negative, positive = self.classes_.tolist()
-        is_negative = has_value(y, negative)
-        rest = np.array([self.unlabeled_label_, positive], dtype=y.dtype if y.dtype.kind in "OU" else None)
-        is_positive = np.zeros(len(y), dtype=bool)
-        is_positive[~is_negative] = positives_among(y[~is_negative], rest)
+        is_positive, is_negative = known_among(y, self.classes_, self.unlabeled_label_)
         return is_positive, ~is_negative | (self.scenario == "single-sample")
 
     def __sklearn_tags__(self) -> Any:

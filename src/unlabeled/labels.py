@@ -25,6 +25,8 @@ UNLABELED_WORDS = MISSING_WORDS | {
 }
 #: What `predict` answers for a row that is not positive, where y had no value but the positive one.
 UNLABELED = "unlabeled"
+#: What people may say of rows known to be negative, and how far these are then a random choice of all negatives.
+CHOICES_OF_NEGATIVES = {"random": 1.0, "selected": 0.0}
 
 
 class LabelWarning(UserWarning):
@@ -128,6 +130,38 @@ def positives_among(y: ArrayLike, classes: np.ndarray) -> np.ndarray:
     return is_positive
 
 
+def share_of_choice(choice: object, names: Sequence[str] = ()) -> float | None:
+    """How far known negatives are a random choice of all negatives, from 0 to 1, by what somebody says of them.
+
+    None for one of some other ``names``, which are taken too.
+    """
+    if isinstance(choice, str) and choice in CHOICES_OF_NEGATIVES:
+        return CHOICES_OF_NEGATIVES[choice]
+    if isinstance(choice, str) and choice in names:
+        return None
+    if isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= float(choice) <= 1:
+        return float(choice)
+    raise ValueError(
+        f"negatives_are={choice!r} is not known; use one of {[*names, *CHOICES_OF_NEGATIVES]}, or a number from 0 to "
+        "1: how far they are a random choice of all negatives."
+    )
+
+
+def known_among(y: ArrayLike, classes: np.ndarray, unlabeled: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Which entries are labelled positives, and which are known to be negative.
+
+    These are the first class where unlabeled rows have a value of their own; else no entry is.
+    """
+    values = np.asarray(y)
+    if unlabeled is None:
+        return positives_among(values, classes), np.zeros(values.shape, dtype=bool)
+    negative, positive = classes.tolist()
+    is_negative, is_positive = has_value(values, negative), np.zeros(values.shape, dtype=bool)
+    rest = np.array([unlabeled, positive], dtype=values.dtype if values.dtype.kind in "OU" else None)
+    is_positive[~is_negative] = positives_among(values[~is_negative], rest)
+    return is_positive, is_negative
+
+
 def surely_positive(values: Sequence[Any]) -> int | None:
     """Which of two values marks positives, by their size or by the words; None where neither says so."""
     numbers = [_number(value) for value in values]
@@ -199,7 +233,7 @@ def _refuse_more_than_two(classes: np.ndarray, y: ArrayLike) -> None:
         f"Only binary classification is supported. The type of the target is multiclass: y has {len(values)} values, "
         f"{values[:5]}. Use two, one for labelled positives and one for all other rows, for example "
         f"np.where(y == {values[-1]!r}, 1, 0). If one of them marks rows that are known to be negative, name it by "
-        "negative=..., which PUClassifier and its parts have."
+        "negative=..., which PUClassifier, its parts, ScarTest and pu_scorer have."
     )
 
 

@@ -25,7 +25,7 @@ class Choice:
     >>> from unlabeled.bias import ScarTest, choose_classifier
     >>> choice = choose_classifier(ScarTest(prior=0.5).fit(data.X, data.y), columns=[1])
     >>> type(choice.estimator).__name__
-    'PropensityEMClassifier'
+    'PropensityWMMDClassifier'
     """
 
     estimator: Any
@@ -40,7 +40,7 @@ def choose_classifier(
     Parameters
     ----------
     test : ScarTest
-        Fitted to the table; its scenario, its value for positives and its prior are handed on.
+        Fitted to the table; its scenario, its values for positives and known negatives and its prior are handed on.
     propensity : float, callable or `PropensityEMClassifier`, optional
         P(labelled | x, y = 1) where it is known, as for `PropensityWMMDClassifier`.
     columns : sequence of str or int, optional
@@ -53,9 +53,12 @@ def choose_classifier(
 
     Notes
     -----
-    What is known of labelling is worth more than any test, so it comes first. Where nothing is known the test decides
-    between the default and the default's ranking with a threshold that does not trust the prior. Where the test is
-    silent labels may be biased all the same: see its notes.
+    What is known of labelling is worth more than any test, so it comes first. Of columns a propensity is learned, and
+    positives are weighted by one over it: the `PropensityEMClassifier` that learns it ranks a little better by itself,
+    but with few labels it finds far fewer of the positives (``docs/bias.md``). Where nothing is known the test
+    decides between the default and the default's ranking with a threshold that does not trust the prior. Where the
+    test is silent labels may be biased all the same: see its notes. Classifiers with propensities take no known
+    negatives.
 
     Examples
     --------
@@ -65,7 +68,7 @@ def choose_classifier(
     >>> test = ScarTest(prior=0.5).fit(data.X, data.y)
     >>> type(choose_classifier(test).estimator).__name__
     'PUClassifier'
-    >>> type(choose_classifier(test, columns=[1]).estimator).__name__
+    >>> type(choose_classifier(test, columns=[1]).estimator.propensity).__name__
     'PropensityEMClassifier'
     """
     check_is_fitted(test)
@@ -75,8 +78,12 @@ def choose_classifier(
         estimator: Any = PropensityWMMDClassifier(propensity, prior=prior, **shared)
         return Choice(estimator, "The propensity is known: positives are weighted by one over it.")
     if columns is not None:
-        estimator = PropensityEMClassifier(columns, **shared)
-        return Choice(estimator, "The columns that labelling depends on are known: class and propensity are learned.")
+        estimator = PropensityWMMDClassifier(PropensityEMClassifier(columns), prior=prior, **shared)
+        why = (
+            "The columns that labelling depends on are known: positives are weighted by one over what is learned of it."
+        )
+        return Choice(estimator, why)
+    shared["negative"] = test.negative
     if not test.rejects_:
         return Choice(PUClassifier(prior, **shared), f"{test.verdict_} The default is for labels at random.")
     if test.prior is not None:

@@ -82,6 +82,9 @@ class ScarTest(PUInput, BaseEstimator):
         What to call the features in ``columns_`` and ``verdict_``, where X does not say it.
     pos_label : optional
         The value of y that marks labelled positives, where numbers or words do not say it.
+    negative : optional
+        The value of y that marks rows known to be negative. In the single-sample scenario they are unlabeled rows like
+        others, in the case-control scenario they are left out.
 
     Attributes
     ----------
@@ -139,6 +142,7 @@ class ScarTest(PUInput, BaseEstimator):
         n_jobs: int | None = None,
         feature_names: Sequence[str] | None = None,
         pos_label: Any = None,
+        negative: Any = None,
     ) -> None:
         self.prior = prior
         self.at_least = at_least
@@ -151,6 +155,7 @@ class ScarTest(PUInput, BaseEstimator):
         self.n_jobs = n_jobs
         self.feature_names = feature_names
         self.pos_label = pos_label
+        self.negative = negative
 
     @property
     def rejects_(self) -> bool:
@@ -163,6 +168,7 @@ class ScarTest(PUInput, BaseEstimator):
         return not self._halves
 
     def _fit(self, pu: PUSample) -> Self:
+        pu = pu.without_negatives()
         self._check_parameters(pu)
         self._n_labelled, self._n_unlabeled = round(pu.positive.total), round(pu.unlabeled.total)
         self.labelled_share_ = pu.labelled_share
@@ -182,6 +188,12 @@ class ScarTest(PUInput, BaseEstimator):
 
     def _check_parameters(self, pu: PUSample) -> None:
         if self.prior is not None:
+            if not isinstance(self.prior, Real) or isinstance(self.prior, bool):
+                raise ValueError(
+                    f"prior={self.prior!r} is no number. ScarTest asks for one that you know from elsewhere: an "
+                    "estimate from the same table agrees with labels at random by construction, and testing it says "
+                    "nothing. Leave it out, and compare the estimate with largest_prior()."
+                )
             check_prior(float(self.prior), pu)
         if not (isinstance(self.n_simulated, Integral) and int(self.n_simulated) >= 19):
             raise ValueError(f"n_simulated must be a whole number of 19 or more; got {self.n_simulated!r}.")

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from unlabeled.arrays import FloatArray
+from unlabeled.deciding.choice_of_negatives import check_choice
 from unlabeled.deciding.decision import ScoreDecisions
-from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines.choosing import choose_for_matrices

@@ -13,7 +13,7 @@ unlabeled rows, and P(y = 1 | x) there is that same chance, f (1 - e) / (1 - f e
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -43,8 +43,9 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
     Parameters
     ----------
     columns : sequence of str or int, optional
-        The columns that labelling depends on: names, where X is a data frame of numbers, or places. None: all of them,
-        and then only the form of the two classifiers tells class from propensity.
+        The columns that labelling depends on: names, where X is a data frame, or places; of a column of words all
+        features that are made of it. None: all of them, and then only the form of the two classifiers tells class from
+        propensity.
     classifier : classifier, optional
         For P(y = 1 | x); with `predict_proba` or `decision_function`, and weights in `fit`. None: logistic regression
         on standardised features.
@@ -68,7 +69,7 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
     classifier_, propensity_ : classifiers
         The two, fitted, of the rows of the table.
     columns_ : array of int
-        The places of the columns that the propensity sees.
+        The places of the features that the propensity sees: of the columns, where X had numbers alone.
     prior_ : float
         P(y = 1) in the population: the mean of the rows' chances.
     n_iter_ : int
@@ -184,16 +185,10 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
         return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)) if estimator is None else estimator
 
     def _places(self, n_features: int) -> np.ndarray:
-        """Places of the columns that the propensity sees."""
+        """Places of the features that the propensity sees."""
         if self.columns is None:
             return np.arange(n_features)
-        names = list(getattr(self, "feature_names_in_", ()))
-        if isinstance(self.columns, (str, Integral)):
-            raise ValueError(f"columns={self.columns!r} is not a list; write columns=[{self.columns!r}].")  # noqa: TRY004
-        places = [_place(column, names, n_features) for column in self.columns]
-        if not places:
-            raise ValueError("columns is empty; name the columns that labelling depends on, or None for all of them.")
-        return np.array(places)
+        return places_of_columns(self.columns, n_features, getattr(self, "feature_names_in_", ()), self.encoder_)
 
     def _check_parameters(self) -> None:
         for estimator in (self.classifier, self.propensity):
@@ -213,10 +208,29 @@ def _as_both(pool: Pool, chances: FloatArray) -> Pool:
     return Pool(pool.rows[twice], is_positive, pool.weights[twice], pool.numbers[twice]).weighted(weights)
 
 
-def _place(column: object, names: list[str], n_features: int) -> int:
+def places_of_columns(columns: Any, n_features: int, names: Iterable[str] = (), encoder: Any = None) -> np.ndarray:
+    """Places of the features that are made of some columns, in the order of these.
+
+    Without an ``encoder``, which a data frame with columns of words has, each column is a feature.
+    """
+    if isinstance(columns, (str, Integral)):
+        raise ValueError(f"columns={columns!r} is not a list; write columns=[{columns!r}].")  # noqa: TRY004
+    of_features = np.arange(n_features) if encoder is None else encoder.columns_of_features
+    n_columns = n_features if encoder is None else encoder.n_features_in_
+    known = list(names)
+    places = [np.flatnonzero(of_features == _place(column, known, n_columns)) for column in columns]
+    if not places:
+        raise ValueError("columns is empty; name the columns that labelling depends on, or None for all of them.")
+    for column, found in zip(columns, places, strict=True):
+        if len(found) == 0:
+            raise ValueError(f"Column {column!r} was left out of the features, so no propensity can depend on it.")
+    return np.concatenate(places)
+
+
+def _place(column: object, names: list[str], n_columns: int) -> int:
     if isinstance(column, str) and column in names:
         return names.index(column)
-    if isinstance(column, Integral) and not isinstance(column, bool) and 0 <= int(column) < n_features:
+    if isinstance(column, Integral) and not isinstance(column, bool) and 0 <= int(column) < n_columns:
         return int(column)
-    known = f"X has the columns {names[:8]}" if names else f"X has {n_features} columns, numbered from 0, and no names"
+    known = f"X has the columns {names[:8]}" if names else f"X has {n_columns} columns, numbered from 0, and no names"
     raise ValueError(f"There is no column {column!r} for the propensity: {known}.")

@@ -12,7 +12,7 @@ single-sample scenario a labelled row has its weight among the positives and cou
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self
@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray
-from unlabeled.classifiers.propensity_em import PropensityEMClassifier
+from unlabeled.classifiers.propensity_em import PropensityEMClassifier, places_of_columns
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
@@ -48,9 +48,10 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
     Parameters
     ----------
     propensity : float, callable or `PropensityEMClassifier`, optional
-        P(labelled | x, y = 1). A callable is given the rows of the labelled positives and answers with one number in
-        (0, 1] each; only the proportions matter. A `PropensityEMClassifier` is fitted to the table, and so is one with
-        all columns where nothing is given. A number means labels at random.
+        P(labelled | x, y = 1). A callable is given the rows of the labelled positives, of a data frame with words the
+        features that are made of it, and answers with one number in (0, 1] each; only the proportions matter. A
+        `PropensityEMClassifier` is fitted to the table, and so is one with all columns where nothing is given. A number
+        means labels at random.
     prior : float in (0, 1), name or prior estimator, default="auto"
         P(y = 1) in the population, as for `WMMDClassifier`. Estimates see the weighted positives.
     gamma : "auto", float or sequence of floats, default="auto"
@@ -188,11 +189,11 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
         return checked_propensities(known(rows), len(rows))
 
     def _fit_estimator(self, estimator: PropensityEMClassifier, pu: PUSample) -> None:
-        """Fit it to the samples; the columns that it was given may be names, which samples do not have."""
-        if isinstance(estimator.columns, Sequence | np.ndarray) and not isinstance(estimator.columns, str):
-            names = list(getattr(self, "feature_names_in_", ()))
-            places = [names.index(column) if column in names else column for column in estimator.columns]
-            estimator.set_params(columns=places)
+        """Fit it to the samples, which have features and no names: its columns are those of the table."""
+        if estimator.columns is not None:
+            names = getattr(self, "feature_names_in_", ())
+            places = places_of_columns(estimator.columns, pu.positive.rows.shape[1], names, self.encoder_)
+            estimator.set_params(columns=places.tolist())
         estimator.fit_sample(pu)
 
     def _best_gamma(self, two: WeightedSamples, places: tuple[np.ndarray, ...]) -> float:

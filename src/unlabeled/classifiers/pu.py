@@ -16,8 +16,8 @@ from unlabeled.classifiers.least_squares import LeastSquaresPUClassifier
 from unlabeled.classifiers.score_wmmd import ScoreWMMDClassifier
 from unlabeled.classifiers.weighing import Comparison, combined
 from unlabeled.classifiers.wmmd import WMMDClassifier
+from unlabeled.deciding.choice_of_negatives import check_choice
 from unlabeled.deciding.decision import ScoreDecisions
-from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines.threads import at_most_threads, n_threads

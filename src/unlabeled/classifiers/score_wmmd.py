@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
 from unlabeled.arrays import FloatArray, on_host
+from unlabeled.deciding.choice_of_negatives import check_choice
 from unlabeled.deciding.decision import ScoreDecisions
-from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines.threads import n_threads

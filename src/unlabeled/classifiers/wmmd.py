@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
+from unlabeled.deciding.choice_of_negatives import check_choice
 from unlabeled.deciding.decision import CALIBRATIONS, ScoreDecisions
-from unlabeled.deciding.known_negatives import check_choice
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_gammas, as_kernel

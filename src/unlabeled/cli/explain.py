@@ -55,6 +55,11 @@ def explain(
         if not source.leaves_out_zeros:
             fitted.columns.check_present(source.names(), source.name)
         show(f"Looking for row {row:,}")
+        if fitted.negative is not None:
+            raise TableError(
+                "Scores with known negatives are made of two fits and are not explained. Fit without --negative, to "
+                "another --model, to explain the score of positives and unlabeled rows."
+            )
         frame = source.row(row, fitted.columns.names)
         if frame is None:
             raise TableError(f"{source.name} has fewer than {row:,} rows.")

@@ -31,6 +31,7 @@ def fit(
     label: options.Label,
     positive: options.Positive = None,
     negative: options.Negative = None,
+    negatives_are: options.NegativesAre = "auto",
     prior: Annotated[
         str, typer.Option(metavar="X|auto", help="Share of positives in the population, or auto: estimate it.")
     ] = "auto",
@@ -59,8 +60,9 @@ def fit(
 
         unlabeled fit genes.csv --label known --positive yes --prior 0.05 --model genes.model
 
-        unlabeled fit claims.csv --label checked --positive fraud --negative cleared
+        unlabeled fit claims.csv --label checked --positive fraud --negative cleared --negatives-are selected
     """
+    check_negatives(negative, negatives_are)
     out = model or _model_path(table)
     check_output(out, force=force, inputs=(table,))
     if method not in METHODS:
@@ -85,7 +87,7 @@ def fit(
             )
         else:
             learning = read_learning_table(source, label, positive, negative=negative, kinds=kinds, decimal=decimal)
-            learned = _learned(learning, method, prior, scenario)
+            learned = _learned(learning, method, prior, scenario, negatives_are)
     learning, classifier = learned.learning, learned.classifier
     report = FitReport(
         learning, classifier, method, scenario, learned.prior, learned.estimates, learned.labels, tuple(warned), out
@@ -97,9 +99,17 @@ def fit(
         report.tell()
 
 
-def _learned(learning: LearningTable, method: str, prior: str, scenario: str) -> Learned:
+def check_negatives(negative: str | None, negatives_are: str) -> None:
+    """Refuse to be told how negatives were chosen where there are none."""
+    if negative is None and negatives_are != "auto":
+        raise TableError(
+            f"--negatives-are {negatives_are} needs --negative VALUE: the value of rows that are known to be negative."
+        )
+
+
+def _learned(learning: LearningTable, method: str, prior: str, scenario: str, negatives_are: str) -> Learned:
     """Learn from a table in memory."""
-    classifier, found = fitted(method, prior, learning, scenario)
+    classifier, found = fitted(method, prior, learning, scenario, negatives_are)
     with stage("what to expect"):
         estimates = evaluate(classifier, learning.features, learning.y, prior=found)
     labels = tested_labels(learning, scenario, None if prior == "auto" else found.value)
@@ -119,7 +129,9 @@ def _model_path(table: Path) -> Path:
     return Path(plain.with_suffix(".model").name)
 
 
-def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> tuple[Any, PriorEstimate]:
+def fitted(
+    method: str, prior: str, learning: LearningTable, scenario: str, negatives_are: str = "auto"
+) -> tuple[Any, PriorEstimate]:
     """The classifier, and the prior that it was given or found."""
 
     def unfitted(prior: float | str) -> Any:
@@ -128,7 +140,7 @@ def fitted(method: str, prior: str, learning: LearningTable, scenario: str) -> t
             return classifier
         if "negative" not in classifier.get_params():
             raise TableError(f"--method {method} does not take known negatives (--negative); the other methods do.")
-        return classifier.set_params(negative=NEGATIVE)
+        return classifier.set_params(negative=NEGATIVE, negatives_are=negatives_are)
 
     given = _prior_as_given(prior, learning.labelled_share if scenario == "single-sample" else 0.0)
     if given is None:

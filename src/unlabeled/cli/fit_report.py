@@ -12,6 +12,7 @@ from typing import Any
 from unlabeled.bias import ScarTest
 from unlabeled.cli.learning_table import LearningTable
 from unlabeled.cli.output import say
+from unlabeled.deciding.adapting import LEVEL
 from unlabeled.evaluation import Estimate, Estimates
 from unlabeled.explanations import in_words
 from unlabeled.priors import PriorEstimate
@@ -47,7 +48,7 @@ class FitReport:
         """What a person should know before trusting the result."""
         remarks, prior, estimates = list(self.warned), self.prior, self.estimates
         if self.labels.rejects_:
-            remarks.append(self.labels.verdict_)
+            remarks.append(self.labels.verdict_ + self._sensitivity_in_words())
         if estimates is None:
             remarks.append("There are too few rows to hold any out, so recall and precision are not estimated.")
         elif estimates.recall.value is None:
@@ -83,6 +84,7 @@ class FitReport:
             "labelling": {
                 "p_value": self.labels.p_value_,
                 "largest_prior": self.largest_prior,
+                "sensitivity": [{"prior": prior, "p_value": p_value} for prior, p_value in self.sensitivity.items()],
                 "verdict": self.labels.verdict_,
                 "columns": [asdict(column) for column in self.labels.columns_[:MOST_COLUMNS]],
             },
@@ -123,10 +125,23 @@ class FitReport:
         """The largest prior that labels at random agree with."""
         return self.learning.prior_of_share(self.labels.largest_prior(), self.scenario)
 
+    @cached_property
+    def sensitivity(self) -> dict[float, float]:
+        """The p-value of labels at random by prior, at the one that was given and 20 % off it; empty without one."""
+        if self.labels.prior is None or self.labels.tells_nothing_:
+            return {}
+        found = self.labels.sensitivity()
+        return {self.learning.prior_of_share(share, self.scenario): p_value for share, p_value in found.items()}
+
+    def _sensitivity_in_words(self) -> str:
+        others = {prior: p_value for prior, p_value in self.sensitivity.items() if abs(prior - self.prior.value) > 1e-9}
+        told = [f"p = {p_value:.2g} at {prior:.3g}" for prior, p_value in others.items()]
+        return f" Were the prior another: {', '.join(told)}." if told else ""
+
     def _labels_line(self) -> str:
         """The verdict on labels at random; for a prior that was estimated from them, a comparison and no p-value."""
         if self.labels.prior is not None or self.labels.tells_nothing_:
-            return self.labels.verdict_
+            return self.labels.verdict_ + self._sensitivity_in_words()
         largest, estimate = self.largest_prior, self.prior.value
         if largest == 1:
             return "Labels at random agree with any prior here; much bias cannot be seen."
@@ -165,7 +180,9 @@ class FitReport:
         labels, known = self.learning.labels, self.classifier.known_negatives_
         lines = [f"{labels.n_negative:,} known negatives ({labels.negative!r})"]
         lines.append(f"the score goes by them for {1 - known.eta:.0%}, by the population for {known.eta:.0%}")
-        if known.p_value is not None and known.weight:
+        if known.weight == 0:
+            lines.append("They have no say in the prior")
+        elif known.p_value is not None and known.p_value >= LEVEL:
             lines.append(f"Nothing speaks against a random choice of all negatives (p = {known.p_value:.2g})")
         return lines
 

@@ -27,6 +27,13 @@ Negative = Annotated[
     str | None,
     typer.Option(metavar="VALUE", help="The value of rows that are known to be negative. Default: there are none."),
 ]
+NegativesAre = Annotated[
+    Literal["auto", "random", "selected"],
+    typer.Option(
+        help="How these came about. random: a random choice of all negatives. selected: they were picked, and have no "
+        "say in the prior. auto: random, unless a check contradicts it."
+    ),
+]
 Column = Annotated[
     list[str] | None,
     typer.Option(

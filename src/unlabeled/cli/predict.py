@@ -27,7 +27,7 @@ from unlabeled.tables.writing import check_suffix, text_writer, writer
 
 TOP_SHOWN = 10
 #: Columns of the output, beside those of the table that name rows.
-OUTPUT_COLUMNS = ("rank", "row", "margin", "probability", "flagged", "known")
+OUTPUT_COLUMNS = ("rank", "row", "margin", "probability", "flagged", "known", "known_negative")
 
 
 def predict(
@@ -39,7 +39,9 @@ def predict(
         typer.Option(metavar="SCORES", help="Where to write: .csv, .tsv or .parquet; - is CSV to the standard output."),
     ] = None,
     top: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the N largest margins, ranked.")] = None,
-    new: Annotated[bool, typer.Option("--new", help="Leave out rows that the table itself labels positive.")] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Leave out rows that the table itself labels, as positive or negative.")
+    ] = False,
     adapt: Annotated[
         bool, typer.Option("--adapt", help="The share of positives may have changed: estimate it from this table.")
     ] = False,
@@ -55,8 +57,9 @@ def predict(
     """Score the rows of a table. Columns are found by name; their order, and other columns, do not matter.
 
     Writes the row's number in the table, columns that name rows, the margin (score less threshold; above 0: flagged), a
-    probability, whether it is flagged, and, if the table has the label column, whether it is a known positive: in the
-    order of the table, or from the largest margin down with --top. The table is read in batches: its size does not
+    probability, whether it is flagged, and, if the table has the label column, whether it is a known positive, and
+    whether a known negative if the model was told of any: in the order of the table, or from the largest margin down
+    with --top. The table is read in batches: its size does not
     matter. Without --out the first are shown. A value that cannot be read is taken as missing, but a column with more
     than one in ten of them stops it, and nothing is written.
 
@@ -97,7 +100,7 @@ def predict(
             shortage,
         )
         if new:
-            batches = (batch.filter(~pl.col("known")) for batch in batches)
+            batches = (batch.filter(~pl.any_horizontal(list(_known_columns(fitted)))) for batch in batches)
         ranking = None
         if top is not None:
             ranking = _ranked(batches, top)
@@ -178,9 +181,19 @@ def scored_batches(
         summary.probability_flagged += float(scores.filter("flagged")["probability"].sum())
         model.columns.check_readable(summary.notices, table.name)
         on_batch()
-        known = [is_labelled(batch[name], model.positive).alias("known").to_frame() for name in labels]
-        summary.n_known_flagged += sum(int((frame["known"] & scores["flagged"]).sum()) for frame in known)
+        known = [
+            is_labelled(batch[label], value).alias(name).to_frame()
+            for label in labels
+            for name, value in _known_columns(model).items()
+        ]
+        if known:
+            summary.n_known_flagged += int((known[0]["known"] & scores["flagged"]).sum())
         yield pl.concat([rows.alias("row").to_frame(), batch.select(renamed), scores, *known], how="horizontal")
+
+
+def _known_columns(model: TableModel) -> dict[str, str]:
+    """Columns of the output that say what the table knows, and the value of its label column that each is about."""
+    return {"known": model.positive} | ({} if model.negative is None else {"known_negative": model.negative})
 
 
 def _decided(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from unlabeled.cli import options
-from unlabeled.cli.fit import fitted
+from unlabeled.cli.fit import check_negatives, fitted
 from unlabeled.cli.learning_table import read_learning_table
 from unlabeled.cli.methods import DEFAULT_METHOD
 from unlabeled.cli.output import collected_warnings, say, say_json, show_table, shown_progress
@@ -20,6 +20,8 @@ def prior(
     *,
     label: options.Label,
     positive: options.Positive = None,
+    negative: options.Negative = None,
+    negatives_are: options.NegativesAre = "auto",
     scenario: options.Scenario = "single-sample",
     column: options.Column = None,
     decimal: options.Decimal = None,
@@ -32,10 +34,10 @@ def prior(
 
         unlabeled prior customers.parquet --label fraud
     """
+    check_negatives(negative, negatives_are)
     with collected_warnings() as warned, shown_progress("Reading") as show:
-        learning = read_learning_table(
-            Table.open(table, encoding=encoding), label, positive, kinds=parse_kinds(column or ()), decimal=decimal
-        )
+        source, kinds = Table.open(table, encoding=encoding), parse_kinds(column or ())
+        learning = read_learning_table(source, label, positive, negative=negative, kinds=kinds, decimal=decimal)
         done: list[str] = []
 
         def estimated(name: str) -> None:
@@ -43,10 +45,10 @@ def prior(
             show(f"Estimating from {len(learning.frame):,} rows; done: {', '.join(done)}")
 
         with told_once():
-            classifier, _ = fitted(DEFAULT_METHOD, "auto", learning, scenario)  # its prior is that of `unlabeled fit`
-            compared = compare_priors(
-                learning.features, learning.y, scenario=scenario, classifier=classifier, on_estimate=estimated
-            )
+            # Its prior is that of `unlabeled fit`, and the only one that known negatives have a say in.
+            classifier, _ = fitted(DEFAULT_METHOD, "auto", learning, scenario, negatives_are)
+            X, y = learning.two_samples(scenario)
+            compared = compare_priors(X, y, scenario=scenario, classifier=classifier, on_estimate=estimated)
     found, failed, verdict = compared.estimates, compared.failures, compared.verdict
     if as_json:
         untold = {"value": None} if compared.few else {}

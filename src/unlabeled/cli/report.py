@@ -10,6 +10,7 @@ import typer
 
 from unlabeled.cli import options
 from unlabeled.cli.failures import CHECK_FAILED, check_output
+from unlabeled.cli.learning_table import NEGATIVE
 from unlabeled.cli.output import collected_warnings, say, say_json, shown_progress
 from unlabeled.cli.predict import load_table_model
 from unlabeled.deciding.thresholds import Costs
@@ -101,13 +102,21 @@ def _report(model: TableModel, path: Path | None, encoding: str | None, costs: C
     frame = table.read()
     labels: np.ndarray | None = None
     if model.label in frame.columns:
-        labels = is_labelled(frame[model.label], model.positive).to_numpy().astype(int)
+        labels = _labels(model, frame[model.label])
         frame = frame.drop(model.label)
     if table.leaves_out_zeros:
         frame = _with_zeros(frame, model)
     _, notices = model.features(frame.head(1_000))
     model.columns.check_readable(notices, table.name)
     return report_on(model, frame, labels, costs=costs, title=heading, source=table.name)
+
+
+def _labels(model: TableModel, values: Any) -> np.ndarray:
+    """What the column says, as the classifier was told it when it was fitted."""
+    labels = is_labelled(values, model.positive).to_numpy().astype(int)
+    if model.negative is not None:
+        labels[is_labelled(values, model.negative).to_numpy()] = NEGATIVE
+    return labels
 
 
 def _with_zeros(frame: Any, model: TableModel) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -26,6 +26,8 @@ from unlabeled.arrays import FloatArray
 Posterior = Callable[[FloatArray], ArrayLike]
 #: Posteriors this close to 0 or 1 are taken to be so far off: a propensity of 0 would mean never.
 CLOSEST = 1e-6
+#: The smallest propensity beside the largest.
+SMALLEST_SHARE = 1e-200
 
 
 @runtime_checkable
@@ -95,8 +97,8 @@ class EasyFirst:
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
         """P(labelled | x) of each positive row of a table, in its order."""
-        shape = posteriors(X, is_positive, self.posterior)[is_positive] ** self.strength
-        return scaled_to_mean(shape, self.frequency)
+        log_shape = self.strength * np.log(posteriors(X, is_positive, self.posterior)[is_positive])
+        return scaled_to_mean(_beside_largest(log_shape), self.frequency)
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,8 @@ class HardFirst:
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
         """P(labelled | x) of each positive row of a table, in its order."""
-        shape = expit(-self.strength * logit(posteriors(X, is_positive, self.posterior)[is_positive]))
-        return scaled_to_mean(shape, self.frequency)
+        log_odds = logit(posteriors(X, is_positive, self.posterior)[is_positive])
+        return scaled_to_mean(_beside_largest(log_expit(-self.strength * log_odds)), self.frequency)
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class ByColumn:
         """P(labelled | x) of each positive row of a table, in its order."""
         (values,) = _columns(X, is_positive, [self.column]).T
         rank = rankdata(-values if self.falling else values) - 0.5
-        return scaled_to_mean((rank / len(values)) ** self.strength, self.frequency)
+        return scaled_to_mean(_beside_largest(self.strength * np.log(rank / len(values))), self.frequency)
 
 
 @dataclass(frozen=True)
@@ -249,8 +251,14 @@ def scaled_to_mean(shape: FloatArray, frequency: float) -> FloatArray:
     largest_first = np.sort(shape)[::-1]
     rest = np.append(np.cumsum(largest_first[::-1])[::-1], 0.0)[:-1]
     a = (len(shape) * frequency - np.arange(len(shape))) / rest
-    cut = int(np.argmax(a * largest_first <= 1 + 1e-12))
+    with np.errstate(over="ignore"):
+        cut = int(np.argmax(a * largest_first <= 1 + 1e-12))
     return np.minimum(1, a[cut] * shape)
+
+
+def _beside_largest(log_shape: FloatArray) -> FloatArray:
+    """The shape, its largest being 1; what is as good as 0 is a little more, for a propensity is above 0."""
+    return np.maximum(np.exp(log_shape - log_shape.max()), SMALLEST_SHARE)
 
 
 def _columns(X: FloatArray, is_positive: np.ndarray, columns: Sequence[Any]) -> FloatArray:

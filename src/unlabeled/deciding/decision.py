@@ -14,8 +14,9 @@ from unlabeled.arrays import FloatArray, on_device_of, on_host
 from unlabeled.contract import PUClassifierMixin, ResolvedPrior, two_columns
 from unlabeled.deciding.adapting import Adaptation, adaptation
 from unlabeled.deciding.calibration import Calibration, calibrate, ratio_probability
+from unlabeled.deciding.choice_of_negatives import check_of_choice
 from unlabeled.deciding.distributions import piece_for_notebooks
-from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, check_of_choice, known_negatives
+from unlabeled.deciding.known_negatives import KnownNegatives, TwoScores, known_negatives
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
 from unlabeled.deciding.thresholds import CALIBRATING, Policy, place_threshold
 from unlabeled.samples import PUSample
@@ -102,15 +103,15 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
         A tensor of torch on a card is answered by a tensor there.
         """
-        rows = self._validated(X)
-        scores = self.score_rows(rows)
-        if self.known_negatives_ is not None:
-            known = self.known_negatives_
-            scores = known.combined(on_host(scores), on_host(known.model.score_rows(rows)))
-        return on_device_of(X, scores)
+        return on_device_of(X, self.scores_of(self._validated(X)))
+
+    def scores_of(self, rows: FloatArray) -> FloatArray:
+        """What `score_samples` answers for rows that are validated already."""
+        known, scores = self.known_negatives_, self.score_rows(rows)
+        return scores if known is None else known.combined(on_host(scores), on_host(known.model.score_rows(rows)))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
-        """What `score_samples` answers for rows that are validated already, if no negatives are known."""
+        """What `scores_of` answers if no negatives are known."""
         raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -165,15 +166,15 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
     def scores_like_honest(self, X: ArrayLike) -> FloatArray:
         """Scores of new rows that are made as the honest scores of the training rows were: what `adapt` goes by."""
-        rows = self._validated(X)
-        scores = on_host(self.score_rows_like_honest(rows))
-        if self.known_negatives_ is None:
-            return scores
-        known = self.known_negatives_
-        return known.combined(scores, on_host(known.model.score_rows_like_honest(rows)))
+        return self.scores_of_like_honest(self._validated(X))
+
+    def scores_of_like_honest(self, rows: FloatArray) -> FloatArray:
+        """What `scores_like_honest` answers for rows that are validated already."""
+        known, scores = self.known_negatives_, on_host(self.score_rows_like_honest(rows))
+        return scores if known is None else known.combined(scores, on_host(known.model.score_rows_like_honest(rows)))
 
     def score_rows_like_honest(self, rows: FloatArray) -> FloatArray:
-        """What `scores_like_honest` answers for validated rows if no negatives are known; as a rule, their scores."""
+        """What `scores_of_like_honest` answers if no negatives are known; as a rule, the scores of the rows."""
         return self.score_rows(rows)
 
     def adapted_to_scores(self, scores: FloatArray, *, check: bool = True) -> Self:

@@ -19,35 +19,27 @@ Every honest score stays honest. A positive is left out by both fits. An unlabel
 unknown to the second. A negative is left out by the second; by the first too in the single-sample scenario, where it is
 one more row of the population, and in the case-control scenario it is unknown to the first.
 
-Are the negatives a random choice? Then every region with a share b of them has at least b of all negatives among its
-rows, and of these the population holds at least 1 - prior. That is the test of labels at random with the classes
-exchanged (`unlabeled.deciding.top_counts`), at a prior that is given or at the upper end of the interval of one that
-was estimated. It goes by two fits to half of the rows each, which score the other half. If the negatives are a random
-choice, the unlabeled rows are a mixture of positives and negatives in the scores of the second fit, which tells the
-prior (`unlabeled.deciding.adapting`).
+How far negatives are a random choice of all negatives is what somebody says, or a check
+(`unlabeled.deciding.choice_of_negatives`). If they are, the unlabeled rows are a mixture of positives and negatives in
+the scores of the second fit, which tells the prior (`unlabeled.deciding.adapting`).
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, logit, ndtri, softmax
 
 from unlabeled.arrays import FloatArray, on_host
-from unlabeled.deciding.adapting import FEWEST_ROWS, LEVEL, Adaptation, adaptation
+from unlabeled.deciding.adapting import FEWEST_ROWS, Adaptation, adaptation
 from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.choice_of_negatives import weight_of
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.deciding.top_counts import Share, TopCounts, p_value_of_half
-from unlabeled.samples import PUSample, order_by_values
+from unlabeled.samples import PUSample
 
-#: What people may say of the known negatives, and how far these are then taken for a random choice of all negatives.
-CHOICES = {"random": 1.0, "selected": 0.0}
 #: With this many negatives they have as much say in the prior as positives and population.
 HALF_AT = 20.0
 ETAS: FloatArray = np.linspace(0, 1, 11)
@@ -55,30 +47,9 @@ ETAS: FloatArray = np.linspace(0, 1, 11)
 SLOPES: FloatArray = np.geomspace(0.25, 16, 19)
 #: Before any data are seen a slope is held to be about 3, up to a factor of e.
 _LOG_PRIOR_OF_SLOPES: FloatArray = -0.5 * np.log(SLOPES / 3) ** 2
-#: With fewer negatives or unlabeled rows nothing is said of how they were chosen.
-FEWEST_TO_CHECK = 10
-#: Tables that are simulated for the p-value.
-N_SIMULATED = 1_999
-#: So many unlabeled rows are enough to check them by.
-MOST_TO_CHECK = 10_000
 _CLOSEST = 1e-9
 #: Below it a log ratio is as good as minus infinity beside 1.
 _FAR = -30.0
-
-
-class NegativesWarning(UserWarning):
-    """Known negatives do not look like a random choice of all negatives."""
-
-
-def check_choice(choice: object) -> None:
-    """Refuse what says nothing of how negatives were chosen."""
-    named = isinstance(choice, str) and choice in ("auto", *CHOICES)
-    number = isinstance(choice, Real) and not isinstance(choice, bool) and 0 <= float(choice) <= 1
-    if not (named or number):
-        raise ValueError(
-            f"negatives_are={choice!r} is not known; use one of {['auto', *CHOICES]}, or a number from 0 to 1: how far "
-            "they are a random choice of all negatives."
-        )
 
 
 @dataclass(frozen=True)
@@ -322,42 +293,6 @@ def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray]
     return float(softmax(likelihoods) @ ETAS)
 
 
-def halves(known: PUSample) -> list[tuple[PUSample, PUSample]]:
-    """Positives and negatives, half of either to fit to and the other half to score; and the other way round."""
-    rng, parts = np.random.RandomState(0), []
-    for sample in (known.positive, known.unlabeled):
-        order = order_by_values(sample.rows)[rng.permutation(len(sample))]  # whatever order the rows came in
-        parts.append(np.array_split(order, 2))
-    first, second = (known.take(*places) for places in zip(*parts, strict=True))
-    return [(first, second), (second, first)]
-
-
-def check_of_choice(fitted_to: Callable[[PUSample], Any], pu: PUSample, most: float) -> float | None:
-    """How probable so few unlabeled rows where known negatives lie are, if these are a random choice of all negatives.
-
-    ``most`` is the largest share of positives in the population, and ``fitted_to`` makes a classifier that tells the
-    first sample from the second. The smaller p-value of two halves is doubled. None where rows are too few to tell.
-    """
-    if pu.negative is None or min(len(pu.negative), len(pu.unlabeled)) < FEWEST_TO_CHECK:
-        return None
-    single = pu.positives_in_population
-    others = pu.positive.after(pu.unlabeled) if single else pu.unlabeled
-    null = Share(1 - most, labelled_in_population=single)
-    totals = round(pu.negative.total), round(others.total)
-    p_values = []
-    for half, rest in halves(PUSample(pu.negative, others, "single-sample")):
-        model = fitted_to(half)
-        held = rest.take(np.arange(len(rest.positive)), _some(len(rest.unlabeled)))
-        negative, other = (on_host(model.score_rows(sample.rows)) for sample in (held.positive, held.unlabeled))
-        scores = HonestScores(negative, other, held.positive.weights, held.unlabeled.weights)
-        p_values.append(p_value_of_half(TopCounts.of(scores), null, *totals, (N_SIMULATED, 0)))
-    return min(1.0, 2 * min(p_values))
-
-
-def _some(n_rows: int) -> np.ndarray:
-    return np.sort(np.random.RandomState(0).permutation(n_rows)[:MOST_TO_CHECK])
-
-
 def known_negatives(
     model: Any, other: Any, two: TwoScores, p_value: float | None, n_known: float | None
 ) -> tuple[KnownNegatives, HonestScores]:
@@ -366,7 +301,7 @@ def known_negatives(
     ``p_value`` is that of `check_of_choice`; ``n_known`` as for `TwoScores.log_inverses`.
     """
     mixture = two.mixture()
-    weight = _weight_of(model.negatives_are, p_value)
+    weight = weight_of(model.negatives_are, p_value)
     if model.prior_estimator_ is not None and mixture is not None and weight:
         model.prior_estimator_ = NegativesPrior.of(model.prior_estimator_, mixture, two, weight)
         model.prior_ = model.prior_estimator_.prior_
@@ -384,27 +319,6 @@ def known_negatives(
         other, eta, weight, p_value, n_negatives, negative, prior, maps[0], maps[1], model.honest_scores_
     )
     return found, two.against_population((positive, unlabeled, negative), prior, weight)
-
-
-def _weight_of(choice: str | float, p_value: float | None) -> float:
-    """How far negatives are taken for a random choice, from what was said of them and what the check says."""
-    looks_selected = p_value is not None and p_value < LEVEL
-    if looks_selected and choice != "selected":
-        warnings.warn(
-            f"The known negatives do not look like a random choice of all negatives (p = {p_value:.2g}): where they "
-            "lie there are too few unlabeled rows. "
-            + (
-                "Negatives therefore have no say in the prior. If you know that they are a random choice: "
-                "negatives_are='random'."
-                if choice == "auto"
-                else "If negatives were picked, say so: negatives_are='selected'."
-            ),
-            NegativesWarning,
-            stacklevel=6,
-        )
-    if choice == "auto":
-        return 0.0 if looks_selected else 1.0
-    return CHOICES[choice] if isinstance(choice, str) else float(choice)
 
 
 def _places(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from unlabeled.arrays import FloatArray, on_host
 from unlabeled.displays.axes import POPULATION, POSITIVE, Display
-from unlabeled.labels import positives_among
+from unlabeled.labels import known_among
 
 #: Cells of the map, across and up.
 N_ACROSS, N_UP = 48, 36
@@ -187,7 +187,7 @@ class PUDecisionBoundaryDisplay(Display):
         """Computed, and not drawn yet."""
         classifier, table = (model[-1], model[:-1].transform(X)) if isinstance(model, Pipeline) else (model, X)
         rows = classifier._validated(on_host(table))
-        labelled = positives_among(np.asarray(y), classifier.classes_)
+        labelled, _ = known_among(np.asarray(y), classifier.classes_, getattr(classifier, "unlabeled_label_", None))
         some = np.sort(
             np.concatenate(
                 [_some(np.flatnonzero(labelled == value), number) for number, value in enumerate((True, False))]
@@ -228,8 +228,8 @@ def _some(places: np.ndarray, seed: int) -> np.ndarray:
 
 def margins_of(classifier: Any) -> Callable[[Any], FloatArray]:
     """From rows that a classifier has validated to score less threshold."""
-    if hasattr(classifier, "score_rows"):
-        return lambda rows: np.asarray(classifier.score_rows(rows) - classifier.threshold_)
+    if hasattr(classifier, "scores_of"):
+        return lambda rows: np.asarray(classifier.scores_of(rows) - classifier.threshold_)
     return lambda rows: np.asarray(classifier.decision_function(rows))
 
 

@@ -38,6 +38,9 @@ where 2 % is; that of average precision 0.011; of recall, a share of 5,000 label
 and without assumptions on the scores no estimate has less: P and X are free of each other, and shares are estimated
 best by shares.
 
+Rows that are known to be negative have a value of their own, which `pu_scorer` and `PUStratifiedKFold` can be told;
+`unlabeled.metrics.third_sample` says what such rows add.
+
 The scores must be honest: of rows that the classifier was not fitted on. `pu_scorer` makes each of these a
 scikit-learn scorer, and `PUStratifiedKFold` keeps both samples in every fold.
 """

@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 
-from unlabeled.labels import find_classes
+from unlabeled.labels import find_classes, share_of_choice
 from unlabeled.metrics import decisions, ranking, risk
+from unlabeled.metrics.third_sample import OfThreeSamples
 from unlabeled.samples import SCENARIOS
 
 
@@ -70,7 +71,15 @@ _METRICS: dict[str, _Metric] = {
 SCORERS = tuple(_METRICS)
 
 
-def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-control", pos_label: Any = None) -> Any:
+def pu_scorer(
+    name: str,
+    *,
+    prior: float | None = None,
+    scenario: str = "case-control",
+    pos_label: Any = None,
+    negative: Any = None,
+    negatives_are: str | float = "selected",
+) -> Any:
     """A scikit-learn scorer of a fitted classifier on a PU table: ``scorer(model, X, y)``, larger is better.
 
     Risks come out negated, as scikit-learn wants it. All candidates of a search are judged with
@@ -88,6 +97,12 @@ def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-co
     pos_label : optional
         The value that marks labelled positives. Words need it where a metric reads scores and the positive one is
         sorted first, as "positive" is before "unlabeled".
+    negative : optional
+        The value of y that marks rows known to be negative: in the single-sample scenario members of the population
+        like unlabeled rows, in the case-control scenario of neither sample.
+    negatives_are : {"selected", "random"} or float in [0, 1], default="selected"
+        How far these are a random choice of all negatives. If they are, a metric with a prior takes them and the
+        positives, mixed as the prior says, for a second sample of the population.
 
     Examples
     --------
@@ -105,7 +120,10 @@ def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-co
         raise ValueError(f"{name!r} is not a PU metric; use one of {list(SCORERS)}.")
     if scenario not in SCENARIOS:
         raise ValueError(f"scenario={scenario!r} is not known; use one of {list(SCENARIOS)}.")
-    metric = _METRICS[name]
+    metric, share = _METRICS[name], share_of_choice(negatives_are)
+    function = metric.function
+    if negative is not None:
+        function = OfThreeSamples(function, negative, share or 0.0, of_classes=metric.response == "predict")
     options: dict[str, Any] = {"scenario": scenario}
     if pos_label is not None:
         options["pos_label"] = pos_label
@@ -115,6 +133,4 @@ def pu_scorer(name: str, *, prior: float | None = None, scenario: str = "case-co
         options["prior"] = prior
     if name in _RISKS:
         options["loss"] = name.removesuffix("-risk")
-    return make_scorer(
-        metric.function, response_method=metric.response, greater_is_better=metric.greater_is_better, **options
-    )
+    return make_scorer(function, response_method=metric.response, greater_is_better=metric.greater_is_better, **options)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold
 
-from unlabeled.labels import find_classes
+from unlabeled.labels import find_classes, without_negatives
 
 
 class PUStratifiedKFold(StratifiedKFold):
@@ -28,6 +28,8 @@ class PUStratifiedKFold(StratifiedKFold):
         Used when ``shuffle`` is True.
     pos_label : optional
         The value that marks labelled positives, where numbers or words do not say it.
+    negative : optional
+        The value that marks rows known to be negative; of these too each fold has its share.
 
     Examples
     --------
@@ -45,17 +47,23 @@ class PUStratifiedKFold(StratifiedKFold):
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
         pos_label: Any = None,
+        negative: Any = None,
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
         self.pos_label = pos_label
+        self.negative = negative
 
     def split(self, X: Any, y: ArrayLike, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The row numbers of training and test part of each fold."""
+        y, found = without_negatives(y, self.negative, self.pos_label)
         _, is_positive = find_classes(y, self.pos_label)
-        for count, name in ((is_positive.sum(), "labelled positives"), ((~is_positive).sum(), "unlabeled rows")):
-            if count < self.n_splits:
+        is_negative = np.zeros(len(is_positive), dtype=bool) if found is None else found
+        samples = is_positive + 2 * is_negative
+        for sample, name in ((1, "labelled positives"), (0, "unlabeled rows"), (2, "known negatives")):
+            count = int((samples == sample).sum())
+            if count < self.n_splits and (count or sample < 2):
                 raise ValueError(
                     f"There are {count} {name} for n_splits={self.n_splits} folds, and each fold needs one; "
                     f"use n_splits={max(count, 2)}{' and more data' if count < 2 else ''}."
                 )
-        return super().split(X, is_positive.astype(int), groups)
+        return super().split(X, samples, groups)

@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from unlabeled.arrays import FloatArray
 from unlabeled.bias import ScarTest
 from unlabeled.bounds import round_ball_bound, sample_size
-from unlabeled.deciding.adapting import FEWEST_ROWS, Adaptation, adaptation
+from unlabeled.deciding.adapting import FEWEST_ROWS, LEVEL, Adaptation, adaptation
 from unlabeled.displays.prior_estimates import priors_of
 from unlabeled.evaluation import Evidence
 from unlabeled.priors.limits import ENOUGH_POSITIVES, WIDE, why_open
@@ -313,6 +313,30 @@ def no_positive_left(subject: Subject) -> Finding:
     return Finding("ok", f"About {left:.1%} of the unlabeled rows are positive.")
 
 
+@_check("PU204", "Known negatives look picked")
+def picked_negatives(subject: Subject) -> Finding:
+    """Whether the known negatives, taken for a random choice of all negatives, can be one."""
+    known = getattr(subject.classifier, "known_negatives_", None)
+    if known is None:
+        return Finding("ok", "No row was said to be negative.")
+    told = (
+        f"The score goes by {known.n_negatives:,.0f} known negatives for {1 - known.eta:.0%}, by the population for "
+        f"{known.eta:.0%}."
+    )
+    if known.p_value is None:
+        return Finding("ok", f"{told} They are too few to tell how they were chosen.")
+    if known.p_value >= LEVEL:
+        return Finding("ok", f"{told} Nothing speaks against a random choice (p = {known.p_value:.2g}).")
+    found = f"They do not look like a random choice of all negatives (p = {known.p_value:.2g})"
+    if not known.weight:
+        return Finding("ok", f"{told} {found}, and have no say in the prior.")
+    return Finding(
+        "warning",
+        f"{told} {found}, and have a say in the prior.",
+        "If they were picked, say so: negatives_are='selected' (--negatives-are selected).",
+    )
+
+
 # --- what was learned ---
 
 
@@ -521,12 +545,12 @@ def duplicates(subject: Subject) -> Finding:
 def adaptation_to(subject: Subject) -> Adaptation | None:
     """What the scores of another table say of its prior; None where there is none, or the model cannot."""
     rows, classifier, evidence = subject.rows, subject.classifier, subject.evidence
-    if rows is None or subject.is_training or evidence is None or not hasattr(classifier, "score_rows_like_honest"):
+    if rows is None or subject.is_training or evidence is None or not hasattr(classifier, "scores_of_like_honest"):
         return None
     unlabeled = rows.unlabeled
     if len(unlabeled) < FEWEST_ROWS:
         return None
-    scores = np.asarray(classifier.score_rows_like_honest(rows.features[unlabeled]))
+    scores = np.asarray(classifier.scores_of_like_honest(rows.features[unlabeled]))
     return adaptation(evidence.scores, evidence.calibration, evidence.prior.value, scores)
 
 

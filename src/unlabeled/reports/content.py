@@ -310,10 +310,10 @@ def _own_importances(subject: Subject) -> dict[str, Any]:
 def _top(subject: Subject) -> dict[str, Any] | None:
     rows = subject.rows
     assert rows is not None  # noqa: S101  # asked for by the caller
-    unlabeled = rows.unlabeled
-    if not len(unlabeled):
+    unknown = rows.unknown
+    if not len(unknown):
         return None
-    best = unlabeled[np.argsort(-rows.margins[unlabeled], kind="stable")[:N_TOP]]
+    best = unknown[np.argsort(-rows.margins[unknown], kind="stable")[:N_TOP]]
     frame = rows.frame(best)
     explained, why_not = _drivers(subject, rows, best)
     shown = _shown_columns(subject, rows, explained)

@@ -18,7 +18,7 @@ from unlabeled.arrays import FloatArray, on_host
 from unlabeled.displays.decision_boundary import feature_names, margins_of
 from unlabeled.evaluation import Evidence, find_evidence, has_honest_scores
 from unlabeled.frames import is_frame
-from unlabeled.labels import positives_among
+from unlabeled.labels import known_among
 from unlabeled.samples import some_rows
 from unlabeled.tables import Column, Columns, TableModel
 from unlabeled.tables.conversion import as_table
@@ -41,11 +41,18 @@ class TableRows:
     features: Any
     margins: FloatArray
     names: tuple[str, ...]
+    is_negative: np.ndarray | None = None
 
     @property
     def unlabeled(self) -> np.ndarray:
         """Places of the rows that are not labelled."""
         return np.arange(len(self.numbers)) if self.is_positive is None else np.flatnonzero(~self.is_positive)
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """Those of them that are not known to be negative."""
+        places = self.unlabeled
+        return places if self.is_negative is None else places[~self.is_negative[places]]
 
     def some(self, places: np.ndarray) -> Any:
         """The table of some of these rows."""
@@ -61,7 +68,8 @@ class TableRows:
 class Subject:
     """A fitted model, and a table: the one it was fitted to (``is_training``), or another.
 
-    ``labels`` are those of all rows of the table, if it has any; ``source`` is what it is called.
+    ``labels`` are those of all rows of the table, if it has any, and ``negatives`` which of them are known to be
+    negative; ``source`` is what it is called.
     """
 
     model: Any
@@ -71,6 +79,7 @@ class Subject:
     source: str = ""
     y: Any = None
     before: tuple[ColumnProfile, ...] = ()
+    negatives: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -87,15 +96,18 @@ class Subject:
         if X is None:
             return cls(model, source=source)
         before = tuple(before)
-        labels = None if y is None else positives_among(np.asarray(y), classifier.classes_)
+        labels = negatives = None
+        if y is not None:
+            unlabeled = getattr(classifier, "unlabeled_label_", None)
+            labels, negatives = known_among(np.asarray(y), classifier.classes_, unlabeled)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if labels is not None and len(labels) != n_rows:
             raise ValueError(f"X has {n_rows:,} rows and y {len(labels):,}; they must agree.")
         if labels is not None and not labels.any():
-            labels = None  # a table of which no row is labelled has no labels
+            labels = negatives = None  # a table of which no row is labelled has no labels
         X = X if is_frame(X) or issparse(X) else np.asarray(X)
         is_training = labels is not None and _is_training(model, classifier, labels)
-        return cls(model, X, labels, is_training, source, y, before)
+        return cls(model, X, labels, is_training, source, y, before, negatives)
 
     @property
     def classifier(self) -> Any:
@@ -131,12 +143,16 @@ class Subject:
             return None
         rng, all_rows = np.random.RandomState(0), np.arange(self.n_rows)
         labels = np.zeros(self.n_rows, dtype=bool) if self.labels is None else self.labels
-        sides = (all_rows[labels], MOST_POSITIVES), (all_rows[~labels], MOST_UNLABELED)
+        others = ~labels
+        if self.negatives is not None and self.scenario == "case-control":  # of neither sample
+            others = others & ~self.negatives
+        sides = (all_rows[labels], MOST_POSITIVES), (all_rows[others], MOST_UNLABELED)
         numbers = np.concatenate([side[some_rows(len(side), most, rng)] for side, most in sides])
         X = _safe_indexing(self.X, numbers)
         features = self.features(X)
         is_positive = None if self.labels is None else self.labels[numbers]
-        return TableRows(X, numbers, is_positive, features, self.margins(features), self.column_names)
+        is_negative = None if self.negatives is None else self.negatives[numbers]
+        return TableRows(X, numbers, is_positive, features, self.margins(features), self.column_names, is_negative)
 
     def features(self, X: Any) -> Any:
         """Rows of a table as the classifier sees them."""

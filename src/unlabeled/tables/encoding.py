@@ -142,8 +142,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def by_column(self, values: ArrayLike) -> FloatArray:
         """Values of features, such as importances, summed up by column (n_columns,)."""
         sums = np.zeros(self.n_features_in_)
-        np.add.at(sums, [place for place, _ in self._named()], values)
+        np.add.at(sums, self.columns_of_features, values)
         return sums
+
+    @property
+    def columns_of_features(self) -> np.ndarray:
+        """For each feature, the place of the column that it was made of."""
+        return np.array([place for place, _ in self._named()])
 
     def features(self, X: Any) -> FloatArray:
         """What `transform` answers, as an array whatever `set_output` was told."""

@@ -82,6 +82,12 @@ class TableModel(Pipeline):
         """The last step."""
         return self[-1]
 
+    @property
+    def negative(self) -> str | None:
+        """The value in the column ``label`` of rows that were known to be negative; None where there were none."""
+        known = (self.facts or {}).get("negatives")
+        return None if known is None else str(known["negative"])
+
     def with_decimal(self, mark: str | None) -> TableModel:
         """The same model for tables that write decimals with another mark, "." or ","."""
         if mark is None:
