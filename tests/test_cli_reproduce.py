@@ -17,7 +17,7 @@ from unlabeled.experiments import EXPERIMENTS, run
 from unlabeled.experiments.calibration import calibration_error
 from unlabeled.experiments.cell import Cell
 from unlabeled.experiments.harness import run_one
-from unlabeled.experiments.methods import METHODS, OUR_METHODS
+from unlabeled.experiments.methods import METHODS, OUR_METHODS, TRIED_METHODS, Task, known_or_estimated
 from unlabeled.experiments.plan import TARGETS, Options, plan
 from unlabeled.results import ResultsFile
 
@@ -133,6 +133,8 @@ def test_the_full_protocol_is_the_papers():
     assert counts["appendix-e"] == (5 + 3) * 100 * (24 + 18)  # all five with the one kernel, three with the other
     with_a_prior, without = 4 + 3 + 3, 1
     assert counts["accuracy"] == (2 * with_a_prior + without) * (7 * 100 + 4 * 10 + 10)  # HIGGS in two layouts
+    with_km, tried = 4 + 3, 2 * 3 + len(TRIED_METHODS)
+    assert counts["readings"] == 7 * (with_km * 100 + tried * 20) + 20 * (24 + 18) + 2  # and KM1 on skin
 
 
 def test_our_methods_are_in_the_accuracies_and_not_in_the_rest():
@@ -153,7 +155,7 @@ def test_accuracy_is_tables_3_and_4_and_higgs_again():
     assert {cell.key for cell in tables} < {cell.key for cell in accuracy}
     again = [cell for cell in accuracy if cell.key in more]
     assert {(cell.dataset, cell.setting["layout"]) for cell in again} == {("HIGGS", "indexed")}
-    assert {cell.method for cell in again} == set(METHODS)
+    assert {cell.method for cell in again} == set(METHODS) - set(TRIED_METHODS)
     (quick,) = plan(["accuracy"], Options(quick=True))
     assert not [cell for cell in quick if "layout" in cell.setting]
 
@@ -179,6 +181,31 @@ def test_a_row_of_ours_says_how_calibrated_it_is_and_what_was_chosen(method):
     assert ("chosen" in metrics) == (method == "pu-auto")
     known = run_one(Cell("gaussians", "gaussians", method, setting | {"prior": "known"}), run)["metrics"]
     assert known["prior"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("tadj-balanced", "class_weight", "balanced"),
+        ("tadj-liblinear", "solver", "liblinear"),
+        ("tadj-log-loss", "scoring", "neg_log_loss"),
+        ("tadj-auc", "scoring", "roc_auc"),
+        ("nnpu-standardised", "standardize", True),
+        ("nnpu-20", "batch_size", 20),
+    ],
+)
+def test_a_reading_that_was_tried_differs_in_one_thing(name, parameter, value):
+    tried, usual = (METHODS[method](Task(0.5, "rbf", 0, 100)) for method in (name, name.split("-", maxsplit=1)[0]))
+    if name.startswith("tadj"):
+        tried, usual = tried.estimator, usual.estimator
+    found, before = tried.get_params(), usual.get_params()
+    assert {key: found[key] for key in found if key != "cv" and found[key] != before[key]} == {parameter: value}
+
+
+@pytest.mark.parametrize(("setting", "prior"), [("known", 0.5), ("estimated", "km1"), ("0.05", 0.05)])
+def test_a_setting_says_which_prior_a_method_is_given(setting, prior):
+    assert known_or_estimated("nnpu", setting, 0.5) == prior
+    assert known_or_estimated("tadj", setting, 0.5) == 0.5
 
 
 def test_a_row_of_the_five_has_no_more_than_before():

@@ -61,7 +61,8 @@ def reproduce(
     Beside the paper's five methods (log-released, dh-released, nnpu, tadj, wmmd) stand other readings of them: plainer
     ones of its text (log, dh), and the score of WMMD as it was released (wmmd-floor). This library's defaults are
     wmmd-auto, wmmd-score and pu-auto. 'accuracy' runs them all on the real data and compares them cell by cell in
-    accuracy.md.
+    accuracy.md. 'readings' runs the small data sets with KM1 and KM2 as released, with priors far below the truth, and
+    with readings of tADJ and NNPU that were tried on a few draws.
 
     Rows are kept in OUT/results.jsonl as they come. A run that was stopped continues where it stopped when the same
     command is given again.

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from unlabeled.baselines import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier
 from unlabeled.classifiers import PUClassifier, ScoreWMMDClassifier, WMMDClassifier
@@ -48,6 +50,16 @@ def _nnpu(task: Task) -> Any:
     return NNPUClassifier.paper(task.prior, random_state=task.seed, **options)
 
 
+def _tadj(task: Task, *, standardised: bool = False, **parameters: Any) -> Any:
+    inner = ElkanNotoClassifier.paper().estimator.set_params(**parameters)
+    estimator = make_pipeline(StandardScaler(), inner) if standardised else inner
+    return ElkanNotoClassifier.paper(estimator=estimator, random_state=task.seed)
+
+
+def _nnpu_with(task: Task, **options: Any) -> Any:
+    return NNPUClassifier.paper(task.prior, random_state=task.seed, **options)
+
+
 Build = Callable[[Task], Any]
 PAPER_METHODS: dict[str, Build] = {
     "log-released": partial(_convex, "logistic", "released"),
@@ -65,25 +77,45 @@ PLAIN_METHODS: dict[str, Build] = {
         task.prior, kernel=task.kernel, floor=RELEASED_FLOOR, random_state=task.seed
     ),
 }
+#: Readings of what the paper leaves open that were tried on a few draws of the small data sets.
+TRIED_METHODS: dict[str, Build] = {
+    "tadj-standardised": partial(_tadj, standardised=True),
+    "tadj-balanced": partial(_tadj, class_weight="balanced"),
+    "tadj-liblinear": partial(_tadj, solver="liblinear"),
+    "tadj-log-loss": partial(_tadj, scoring="neg_log_loss"),
+    "tadj-auc": partial(_tadj, scoring="roc_auc"),
+    "nnpu-standardised": partial(_nnpu_with, standardize=True),
+    "nnpu-20": partial(_nnpu_with, batch_size=20),
+}
 #: What a user of this library gets by default.
 OUR_METHODS: dict[str, Build] = {
     "wmmd-auto": lambda task: WMMDClassifier(task.prior, random_state=task.seed),
     "wmmd-score": lambda task: ScoreWMMDClassifier(prior=task.prior, random_state=task.seed),
     "pu-auto": lambda task: PUClassifier(task.prior, random_state=task.seed),
 }
-METHODS = PAPER_METHODS | PLAIN_METHODS | OUR_METHODS
+METHODS = PAPER_METHODS | PLAIN_METHODS | OUR_METHODS | TRIED_METHODS
 #: How each estimates the prior where it is unknown. tADJ uses none: its rows with a known prior are used for both.
 PRIOR_ESTIMATORS = (
-    dict.fromkeys(("log-released", "dh-released", "nnpu", "log", "dh"), "km1")
+    dict.fromkeys(("log-released", "dh-released", "nnpu", "log", "dh", "nnpu-standardised", "nnpu-20"), "km1")
     | {"wmmd": "density", "wmmd-floor": "density"}
     | dict.fromkeys(OUR_METHODS, "auto")
 )
-#: Estimates of the prior that a setting names, whatever the method's own way is.
-NAMED_PRIORS: dict[str, Callable[[], PriorEstimator]] = {
+#: Priors that a setting names, whatever the method's own way is: estimators, and numbers far below the truth.
+SMALL_PRIORS = ("0.05", "0.1")
+NAMED_PRIORS: dict[str, Callable[[], Prior]] = {
     "km1": lambda: KernelMeanPrior("km1"),
     "km2": lambda: KernelMeanPrior("km2"),
     "km1-released": lambda: KernelMeanPrior("km1", released=True, max_points=sys.maxsize),
     "km2-released": lambda: KernelMeanPrior("km2", released=True, max_points=sys.maxsize),
+    **{name: partial(float, name) for name in SMALL_PRIORS},
+}
+#: The methods that are run with them.
+METHODS_BY_PRIOR: dict[str, tuple[str, ...]] = {
+    "km1": ("wmmd",),
+    "km2": ("wmmd",),
+    "km1-released": ("log-released", "dh-released", "nnpu", "wmmd"),
+    "km2-released": ("wmmd",),
+    **dict.fromkeys(SMALL_PRIORS, ("log-released", "dh-released", "nnpu")),
 }
 #: Methods with a kernel to choose.
 KERNEL_METHODS = ("log-released", "dh-released", "wmmd", *PLAIN_METHODS)

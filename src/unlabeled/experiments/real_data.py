@@ -13,7 +13,8 @@ from unlabeled.experiments.methods import PRIOR_ESTIMATORS, Prior, known_or_esti
 
 NAME = "real data"
 SUMMARY = "data sets"
-LARGE = ("skin_nonskin", "skin_nonskin2", "epsilon_normalized", "HIGGS")
+SKIN = ("skin_nonskin", "skin_nonskin2")
+LARGE = (*SKIN, "epsilon_normalized", "HIGGS")
 #: Also run in the layout "indexed": as the paper read these files, a column is not the same quantity in every row.
 ALSO_INDEXED = ("HIGGS",)
 #: Unlabeled and test rows at most, where a quick look is asked for.

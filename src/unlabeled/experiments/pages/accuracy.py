@@ -6,10 +6,28 @@ from collections import Counter
 from dataclasses import dataclass
 
 from unlabeled.experiments.pages import paper
-from unlabeled.experiments.pages.comparison import BETTER, TIED, UNTESTED, WORSE, Comparison, compare, in_points
+from unlabeled.experiments.pages.comparison import (
+    BETTER,
+    TIED,
+    UNJUDGED,
+    UNTESTED,
+    WORSE,
+    Comparison,
+    compare,
+    in_points,
+)
 from unlabeled.experiments.pages.labels import METHOD_LABELS, OUR_METHODS
 from unlabeled.experiments.pages.page import Block, Heading, Picture, TableBlock, Text
-from unlabeled.experiments.pages.real_data import EXPERIMENT, PRIORS, Place, group_at, groups_at, our_methods_in, places
+from unlabeled.experiments.pages.real_data import (
+    EXPERIMENT,
+    LEAST_TEST_ROWS,
+    PRIORS,
+    Place,
+    group_at,
+    groups_at,
+    our_methods_in,
+    places,
+)
 from unlabeled.experiments.pages.rows import Group, Mean, Rows
 from unlabeled.experiments.pages.tables import noted
 
@@ -90,11 +108,14 @@ def _is_there(rows: Rows, place: Place) -> bool:
 
 
 def summary(cells: list[Cell]) -> str:
-    """How many cells are better, tied and worse, and the largest loss."""
+    """How many of the cells that are judged are better, tied and worse, and the largest loss."""
+    n_cells, cells = len(cells), [cell for cell in cells if cell.found.verdict != UNJUDGED]
     counts = Counter(cell.found.verdict for cell in cells)
     parts = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in (BETTER, TIED, WORSE))
     untested = f", {UNTESTED} in {counts[UNTESTED]}" if counts[UNTESTED] else ""
-    return f"Of {len(cells)} cells, {DEFAULT} against the best of the five: {parts}{untested}. {_largest_loss(cells)}"
+    text = f"Of {len(cells)} cells, {DEFAULT} against the best of the five: {parts}{untested}. {_largest_loss(cells)}"
+    left = n_cells - len(cells)
+    return text + (f" {left} more, with fewer than {LEAST_TEST_ROWS} test rows, are not judged." if left else "")
 
 
 def _largest_loss(cells: list[Cell]) -> str:

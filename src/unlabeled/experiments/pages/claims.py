@@ -20,6 +20,11 @@ class Claim:
     text: str
     check: Callable[[Rows], Verdict | None]
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the statement is not the paper's."""
+        return self.text.startswith("(Ours)")
+
 
 CLAIMS = (
     Claim("Figure 1", "The moons are separated better with more positives and more unlabeled rows.", checks.separates),
@@ -88,7 +93,16 @@ CLAIMS = (
         "The same with KM1 as its authors released it.",
         lambda rows: checks.others_drop(rows, "km1-released"),
     ),
-    Claim("Experiment 3", "(Footnote) KM2's estimates of the prior are further off than KM1's.", checks.km2_worse),
+    Claim(
+        "Experiment 3",
+        "(Footnote) KM2's estimates of the prior are further off than KM1's: on real data, both as released.",
+        checks.km2_worse,
+    ),
+    Claim(
+        "Experiment 3",
+        "(Footnote) The same on the Gaussians, both as implemented here.",
+        checks.km2_worse_on_gaussians,
+    ),
     Claim(
         "Appendix D",
         "WMMD is more accurate with the density-based prior than with KM1.",
@@ -103,7 +117,7 @@ CLAIMS = (
     Claim(
         "Appendix E",
         "Over the priors both kernels are comparable in accuracy for LOG and WMMD.",
-        checks.kernels_level(("log-released", "wmmd"), "accuracy"),
+        checks.kernels_level(("log-released", "wmmd"), "accuracy", everywhere=False),
     ),
     Claim(
         "Appendix E",
@@ -112,7 +126,7 @@ CLAIMS = (
     ),
     Claim(
         "Appendix E",
-        "Over the priors both kernels are comparable in AUC for all three.",
-        checks.kernels_level(("log-released", "dh-released", "wmmd"), "auc"),
+        "At every prior both kernels are comparable in AUC, for all three.",
+        checks.kernels_level(("log-released", "dh-released", "wmmd"), "auc", everywhere=True),
     ),
 )

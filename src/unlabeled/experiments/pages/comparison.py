@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unlabeled.experiments.pages.labels import METHOD_LABELS
-from unlabeled.experiments.pages.real_data import Place, groups_on_same_data
+from unlabeled.experiments.pages.real_data import Place, groups_on_same_data, is_judged
 from unlabeled.experiments.pages.rows import Group, Mean, Rows, paired_difference, paired_p_value
 
 LEVEL = 0.05
-BETTER, TIED, WORSE, UNTESTED = "better", "tied", "worse", "not tested"
+BETTER, TIED, WORSE, UNTESTED, UNJUDGED = "better", "tied", "worse", "not tested", "not judged"
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Our mean, the best of the five and its mean, and what a paired t-test says of the difference.
 
-    ``best`` is None where none of the five has a result, ``difference`` where no draw is common to both.
+    ``best`` is None where none of the five has a result, ``difference`` where no draw is common to both. Where too few
+    rows were left to test on, nothing is ``judged``.
     """
 
     ours: Mean | None
@@ -24,6 +25,7 @@ class Comparison:
     theirs: Mean | None = None
     difference: Mean | None = None
     p_value: float | None = None
+    judged: bool = True
 
     @property
     def n_common(self) -> int:
@@ -40,6 +42,8 @@ class Comparison:
         """Better or worse where the test tells the two apart, else tied; not tested with fewer than two draws."""
         if self.difference is None or self.p_value is None:
             return UNTESTED
+        if not self.judged:
+            return UNJUDGED
         if self.p_value >= LEVEL:
             return TIED
         return BETTER if self.difference.value > 0 else WORSE
@@ -64,6 +68,7 @@ def compare(rows: Rows, place: Place, method: str, metric: str) -> Comparison:
         rivals[best].mean(metric),
         paired_difference(group, rivals[best], metric),
         paired_p_value(group, rivals[best], metric),
+        is_judged(rows, place.dataset),
     )
 
 

@@ -17,6 +17,8 @@ from unlabeled.experiments.pages.rows import Group, Mean, Rows
 
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#999999"
 N_UNLABELED, PRIOR = 400, 0.5
+#: What of the AUC over the priors is drawn once more, larger: priors up to this one, and so much below the best.
+ENLARGED_UP_TO, ENLARGED_HEIGHT = 0.7, 0.045
 
 
 def boundaries(rows: Rows) -> Figure | None:
@@ -86,10 +88,12 @@ def kernels(rows: Rows) -> Figure | None:
     ]
     if not any(setting["kernel"] == "inverse" for setting in rows.settings("gaussians")):
         return None
-    return _four_panels(rows, curves)
+    return _four_panels(rows, curves, bayes="-.")  # broken lines are the Gaussian kernel's
 
 
-def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]) -> Figure | None:
+def _four_panels(
+    rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]], bayes: str = "--"
+) -> Figure | None:
     figure = Figure(figsize=(10, 6.6), layout="constrained")
     axes = figure.subplots(2, 2, sharex="col")
     found = False
@@ -99,8 +103,9 @@ def _four_panels(rows: Rows, curves: list[tuple[str, str, dict[str, Any], dict[s
                 found |= _draw_curve(axes[row, column], sweep(rows, method, swept, setting), metric, label, style)
     if not found:
         return None
-    _label_panels(axes)
+    _label_panels(axes, bayes)
     _show_the_near_ones(rows, axes, curves)
+    _enlarge(rows, axes[1, 1], curves)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     n_columns = len(labels) if len(labels) < 7 else (len(labels) + 1) // 2
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, frameon=False)
@@ -121,6 +126,21 @@ def _show_the_near_ones(
             bayes = [1 - bayes_risk(PRIOR)] if (row, column) == (0, 0) else []
             axes[row, column].set_ylim(min(near) - margin, max(near + bayes) + margin)
             _note_tadj(axes[row, column], [value for method, means in found if method == "tadj" for value in means])
+
+
+def _enlarge(rows: Rows, panel: Axes, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]) -> None:
+    """The upper left of a panel once more, in its empty corner: the fall at its right leaves near curves no room."""
+    found = [(sweep(rows, method, "true_prior", setting), label, style) for method, label, style, setting in curves]
+    found = [([p for p in points if p[0] <= ENLARGED_UP_TO + 1e-9], label, style) for points, label, style in found]
+    best = max((value for points, *_ in found for value in _means(points, "auc")), default=None)
+    if best is None:
+        return
+    inset = panel.inset_axes((0.08, 0.08, 0.56, 0.42))
+    for points, label, style in found:
+        _draw_curve(inset, points, "auc", label, style | {"linewidth": 1.2})
+    inset.set_ylim(best - ENLARGED_HEIGHT, best + ENLARGED_HEIGHT / 10)
+    inset.tick_params(labelsize=7, pad=1.5)
+    inset.grid(alpha=0.25)
 
 
 def _note_tadj(panel: Axes, values: list[float]) -> None:
@@ -155,14 +175,14 @@ def _draw_curve(axes: Axes, points: list[tuple[float, Group]], metric: str, labe
     return True
 
 
-def _label_panels(axes: np.ndarray) -> None:
+def _label_panels(axes: np.ndarray, bayes: str) -> None:
     axes[0, 0].set(ylabel="accuracy", title="(a) accuracy, prior 0.5")
     axes[0, 1].set(title="(b) accuracy, 400 unlabeled rows")
     axes[1, 0].set(ylabel="AUC", xlabel="number of unlabeled rows", title="(c) AUC, prior 0.5")
     axes[1, 1].set(xlabel="class prior", title="(d) AUC, 400 unlabeled rows")
-    axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle="--", linewidth=1, label="1 - Bayes risk")
+    axes[0, 0].axhline(1 - bayes_risk(PRIOR), color="black", linestyle=bayes, linewidth=1, label="1 - Bayes risk")
     priors = np.linspace(0.05, 0.95, 91)
-    axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k--", linewidth=1)
+    axes[0, 1].plot(priors, [1 - bayes_risk(prior) for prior in priors], "k" + bayes, linewidth=1)
     for panel in axes.flat:
         panel.grid(alpha=0.25)
 

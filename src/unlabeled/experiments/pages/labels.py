@@ -13,13 +13,6 @@ COLOURS = {
     "tadj": "#56B4E9",
     "wmmd": "#D55E00",
 }
-#: Other readings of what the paper leaves open, each with the method it is a reading of.
-READINGS = {
-    "log": ("log-released", "LOG, plain reading"),
-    "dh": ("dh-released", "DH, plain reading"),
-    "wmmd-floor": ("wmmd", "WMMD with 1e-8 added"),
-}
-
 #: Our own methods bear the names that the command knows them by, and take the colour that is left.
 OUR_METHODS = {
     "wmmd-auto": "`WMMDClassifier`",

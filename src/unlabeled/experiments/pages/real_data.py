@@ -14,6 +14,8 @@ PRIORS = {"known": "known", "estimated": "unknown"}
 LAYOUTS = ("paper", "indexed")
 #: The size of rows that say nothing of a size: all that there is.
 WHOLE = 0
+#: Fewer rows to test on decide nothing. The least of the paper's is 60.
+LEAST_TEST_ROWS = 50
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Place:
     def setting(self, method: str, size: int = WHOLE) -> Setting:
         """What a method's rows here say. tADJ uses no prior: what it does with a known one serves for both."""
         return (
-            {"prior": "known" if method == "tadj" else self.prior}
+            {"prior": "known" if method.startswith("tadj") else self.prior}
             | ({} if self.layout == "paper" else {"layout": self.layout})
             | ({} if size == WHOLE else {"n_unlabeled": size})
         )
@@ -57,6 +59,17 @@ def groups_on_same_data(rows: Rows, place: Place, method: str, others: Iterable[
     """A method's draws, and those of others on the same data: rows of another size are other data."""
     size = _size(rows, place, method)
     return _group(rows, place, method, size), {other: _group(rows, place, other, size) for other in others}
+
+
+def is_judged(rows: Rows, dataset: str) -> bool:
+    """Whether verdicts may hang on a data set: not where so few rows were left to test on that nothing is decided."""
+    return count(rows, dataset, "n_test", LEAST_TEST_ROWS) >= LEAST_TEST_ROWS
+
+
+def count(rows: Rows, dataset: str, of: str, otherwise: int) -> int:
+    """A number of Table 2, of the data as they were at hand."""
+    found = rows.group("data sets", dataset, "count", {}).metrics.get(0, {})
+    return int(found.get(of, otherwise))
 
 
 def our_methods_in(rows: Rows, experiment: str) -> list[str]:
