@@ -68,10 +68,15 @@ def why_open(ends: tuple[float, float], least: float, n_positive: float) -> str 
 
 
 def warn_unless_limited(ends: tuple[float, float], scores: HonestScores) -> None:
-    """Warn where an estimated prior has no lower limit although there are ten positives or more."""
-    if ends[0] <= scores.labelled_share + _ROUNDING and scores.n_positive >= ENOUGH_POSITIVES:
+    """Warn where an estimated prior has no lower limit, and none near it from above, with ten positives or more.
+
+    Where the upper limit is near, labels do not look random, which has a warning of its own.
+    """
+    low, high = ends
+    has_none = low <= scores.labelled_share + _ROUNDING and high - low > WIDE
+    if has_none and scores.n_positive >= ENOUGH_POSITIVES:
         warnings.warn(
-            f"{_no_lower_limit(ends[1])} Give the prior if you know it; else trust neither the number of positives nor "
+            f"{_no_lower_limit(high)} Give the prior if you know it; else trust neither the number of positives nor "
             "the threshold that follows from it.",
             PriorWarning,
             stacklevel=2,
