@@ -140,7 +140,7 @@ def words():
     branch = np.array(["north", "south", "west"])[rng.randint(3, size=600)]
     y = truth & (rng.uniform(size=600) < np.where(branch == "north", 0.7, 0.1))
     numbers = rng.normal(size=(600, 2)) + 3 * truth[:, None] * np.array([1, 0])
-    columns = {"number": np.arange(600) * 3, "branch": branch, "size": numbers[:, 0], "place": numbers[:, 1]}
+    columns = {"id": np.arange(600) * 7 + 3, "branch": branch, "size": numbers[:, 0], "place": numbers[:, 1]}
     return pl.DataFrame(columns), y, branch
 
 
@@ -162,8 +162,8 @@ def test_a_column_of_words_is_all_its_features(words):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["number"], "Column 'number' was left out of the features"),
-        ([4], r"no column 4 for the propensity: X has the columns \['number', 'branch'"),
+        (["id"], "Column 'id' was left out of the features"),
+        ([4], r"no column 4 for the propensity: X has the columns \['id', 'branch'"),
         (["north"], "no column 'north'"),
     ],
 )
