@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unlabeled.engines import cells, leaves, log_kernel_sums, select_engine, tree
+from unlabeled.engines import cells, checked_log_kernel_sums, leaves, log_kernel_sums, select_engine, tree
 from unlabeled.kernels import RBF, Inverse
 
 WAYS = ("cells", "leaves")
@@ -82,22 +82,42 @@ def test_any_shape_any_bandwidth(way):
             log_gamma=st.floats(-6, 6),
             seed=st.integers(0, 999),
             n_weightings=st.sampled_from([0, 1, 2, 5]),
+            share_without=st.sampled_from([0.0, 0.4]),
             with_own=st.booleans(),
+            dtype=st.sampled_from([np.float64, np.float32]),
             rtol=st.sampled_from([1e-6, 1e-6, 1e-4, 1e-2]),
         )
-        def check(shape, d, log_gamma, seed, n_weightings, with_own, rtol):
+        def check(shape, d, log_gamma, seed, n_weightings, share_without, with_own, dtype, rtol):
             rng = np.random.default_rng(seed)
-            points = shape(rng, 300, d)
-            queries = np.concatenate([points[:100], shape(rng, 100, d)])
+            points = shape(rng, 300, d).astype(dtype)
+            queries = np.concatenate([points[:100], shape(rng, 100, d).astype(dtype)])
             options = {}
-            if n_weightings:
-                options["log_weights"] = rng.uniform(-3, 3, (n_weightings, 300)) * rng.choice([1, 10])
+            if n_weightings:  # from e^-30 to e^30, and none
+                log_weights = rng.uniform(-3, 3, (n_weightings, 300)) * rng.choice([1, 10])
+                log_weights[rng.random(log_weights.shape) < share_without] = -np.inf
+                options["log_weights"] = log_weights
             if with_own:
                 options["own"] = np.append(np.arange(100), np.full(100, -1))
             gamma = 10.0**log_gamma / median_sq_dist(points)
             assert_right(queries, points, [gamma, 2 * gamma, 3.3 * gamma], rtol, **options)
 
         check()
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize("log_weight", [0.0, -20.0, -60.0])
+@pytest.mark.parametrize("n_gammas", [1, 3])
+def test_roundings_that_do_not_average_out(log_weight, n_gammas, monkeypatch):
+    """Copies of one point have the same rounded exponent; beside them a lonely point, nearer and of less weight.
+
+    The hardest that float32 exponents can be asked for: the bound of a sum is for this, and not for chance.
+    """
+    go(monkeypatch, "leaves")
+    points = np.repeat([[0.0], [1.0]], [1, 3000], axis=0)
+    log_weights = np.repeat([log_weight, 0.0], [1, 3000])
+    for exponent in np.linspace(0.5, 40, 60):
+        gammas = exponent * 2.0 ** np.arange(n_gammas)
+        assert_right(points[:1] - 0.01, points, gammas, log_weights=log_weights)
 
 
 @pytest.mark.usefixtures("small_jobs")
@@ -232,6 +252,24 @@ def test_a_sample_tells_how_many_are_near_at_least(log_gamma, d, seed):
     tops, sums = np.full(640, np.inf), np.zeros((1, 1, 640))
     n_pairs = job._add_near(gamma, job.leaves, job.order, tops, sums)
     assert job.sample.share_near(gamma) <= 1.1 * n_pairs / (640 * 4000) + 0.01
+
+
+@pytest.mark.usefixtures("small_jobs")
+def test_points_are_sorted_once(rng, monkeypatch):
+    """A model scores by the same points again and again; what a caller may change is sorted anew."""
+    go(monkeypatch, "leaves")
+    sorted_rows, points, plain = [], rng.standard_normal((700, 2)), leaves.kd_order
+    monkeypatch.setattr(
+        leaves, "kd_order", lambda rows, *how, **more: sorted_rows.append(rows) or plain(rows, *how, **more)
+    )
+    for weight in (0.0, 0.5, 1.0):
+        arguments = RBF(), np.array([50.0]), np.full(700, weight), None, "tree"
+        found = checked_log_kernel_sums(points[:9], points, *arguments, exact=False, n_jobs=1)
+        expected = log_kernel_sums(points[:9], points, "rbf", 50.0, engine="reference") + weight
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert sum(rows is points for rows in sorted_rows) == 1
+    points[:] = 0
+    np.testing.assert_allclose(log_kernel_sums(points[:9], points, "rbf", 50.0, engine="tree"), np.log(700))
 
 
 def test_threads_agree(rng):

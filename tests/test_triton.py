@@ -1,6 +1,7 @@
 """The GPU engine: small jobs in Triton's interpreter, the same larger on a card (`pytest -m cuda`)."""
 
 import gc
+import re
 import sys
 from types import SimpleNamespace
 
@@ -118,35 +119,54 @@ def test_far_queries_and_far_points(kernel, size, rng):
     assert error(queries, points, kernel, of_median([0.1, 1.0, 50.0], 3, kernel)) <= 1
 
 
-def shaped(shape, n_rows, rng):
+SHAPES = ("clusters", "line", "lattice", "one point", "outliers", "heavy tails")
+
+
+def shaped(shape, n_rows, d, rng):
     """Rows that are a strain on distances."""
-    normal = rng.standard_normal((n_rows, 3))
+    normal = rng.standard_normal((n_rows, d))
     return {
         "clusters": 1e-3 * normal + rng.integers(0, 3, (n_rows, 1)),
-        "line": normal[:, :1] * [1.0, 2.0, -1.0],
-        "lattice": rng.integers(0, 4, (n_rows, 3)).astype(float),
-        "one point": np.broadcast_to(normal[:1], (n_rows, 3)).copy(),
+        "line": normal[:, :1] * rng.standard_normal(d),
+        "lattice": rng.integers(0, 4, (n_rows, d)).astype(float),
+        "one point": np.broadcast_to(normal[:1], (n_rows, d)).copy(),
         "outliers": normal * np.where(rng.uniform(size=(n_rows, 1)) < 0.02, 1e3, 1.0),
-        "heavy tails": rng.standard_t(1.5, (n_rows, 3)),
+        "heavy tails": rng.standard_t(1.5, (n_rows, d)),
     }[shape]
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.sampled_from(["clusters", "line", "lattice", "one point", "outliers", "heavy tails"]),
-    st.floats(-6, 6),
-    st.integers(0, 1000),
+@settings(
+    max_examples=settings.default.max_examples // 3,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@pytest.mark.usefixtures("products")
-def test_any_data_at_any_gamma(kernel, shape, exponent, seed):
-    """Gammas from a millionth to a million over the median squared distance, queries among the points and beside."""
+@given(
+    shape=st.sampled_from(SHAPES),
+    d=st.sampled_from([1, 2, 3, 14]),
+    exponent=st.floats(-6, 6),
+    seed=st.integers(0, 1000),
+    n_weightings=st.sampled_from([0, 1, 2]),
+    dtype=st.sampled_from([np.float64, np.float32]),
+    in_blocks=st.booleans(),
+)
+def test_any_data_at_any_gamma(products, kernel, shape, d, exponent, seed, n_weightings, dtype, in_blocks):
+    """Gammas from a millionth to a million over the median squared distance, queries among the points and beside.
+
+    Weights are from e^-30 to e^30, or none; in blocks, as where points do not fit, one of these may be without any.
+    """
     rng = np.random.default_rng(seed)
-    points = shaped(shape, 200, rng)
-    queries = np.concatenate([points[:20], points[20:40] + 1e-3, rng.standard_normal((10, 3))])
-    median = np.median(((points[:100] - points[100:]) ** 2).sum(axis=1)) or 1.0
+    points = shaped(shape, 200, d, rng).astype(dtype)
+    beside = [points[20:40] + dtype(1e-3), rng.standard_normal((10, d)).astype(dtype)]
+    queries = np.concatenate([points[:20], *beside])
+    median = np.median(((points[:100] - points[100:]).astype(float) ** 2).sum(axis=1)) or 1.0
     gammas = np.asarray(KERNELS[kernel].sharpness(10.0**exponent / median * np.array([1.0, 2.0, 5.0])))
-    own = np.concatenate([np.arange(20), np.full(30, -1)])
-    assert error(queries, points, kernel, gammas, own) <= 1
+    own, log_weights = np.concatenate([np.arange(20), np.full(30, -1)]), None
+    if n_weightings:
+        log_weights = rng.uniform(-30, 30, (n_weightings, 200))
+        log_weights[0, 70:150] = -np.inf
+    with pytest.MonkeyPatch.context() as patch:
+        if in_blocks:
+            patch.setattr(products, "_block_size", lambda *_: 70)
+        assert error(queries, points, kernel, gammas, own, log_weights) <= 1
 
 
 @pytest.mark.usefixtures("products")
@@ -183,6 +203,15 @@ def test_points_in_blocks(products, kernel, rng, monkeypatch):
     whole = log_kernel_sums(*arguments, **options)
     monkeypatch.setattr(products, "_block_size", lambda *_: 170)
     np.testing.assert_allclose(log_kernel_sums(*arguments, **options), whole, rtol=0, atol=1e-5)
+
+
+def test_queries_in_pieces(products, rng, monkeypatch):
+    """As where the sums of all of them, part of the points by part, would not fit beside the points."""
+    queries, points = rng.standard_normal((SMALL[1], 2)), rng.standard_normal((40, 2))
+    options = {"own": np.arange(SMALL[1]) % 40, "engine": "triton"}
+    whole = log_kernel_sums(queries, points, "rbf", [0.5, 3.0], **options)
+    monkeypatch.setattr(products, "ANSWER_BYTES", 1)
+    np.testing.assert_allclose(log_kernel_sums(queries, points, "rbf", [0.5, 3.0], **options), whole, atol=1e-12)
 
 
 def test_a_kernel_without_loops_is_refused(products):
@@ -361,16 +390,49 @@ def test_the_environment_may_name_an_engine(monkeypatch):
         select_engine()
 
 
-def test_without_a_card_the_message_says_what_to_do(triton_engine, monkeypatch):
+def test_without_a_card_the_message_says_what_to_do(triton_engine, on_card, monkeypatch):
     monkeypatch.setattr(triton_engine, "INTERPRETED", False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match=r"nvidia-smi.*engine='auto'"):
         log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="triton")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 0))
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Old Card")
-    with pytest.raises(RuntimeError, match=r"Old Card.*8\.0"):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "Old Card")
+    with pytest.raises(RuntimeError, match=r"Old Card.*8\.0.*engine='auto'"):
         log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="triton")
+    rows = on_card(np.zeros((3, 2)))  # another engine cannot take these
+    with pytest.raises(RuntimeError, match=r"Old Card.*tensor\.cpu\(\)"):
+        log_kernel_sums(rows, rows, "rbf", 1.0)
+
+
+def test_without_triton_the_message_says_what_to_install(triton_engine, monkeypatch):
+    """As on Windows, or where torch came without it."""
+    for name in [name for name in sys.modules if name.startswith(("triton.", triton_engine.__name__))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "triton", None)
+    with pytest.raises(ImportError, match=r"needs triton: pip install 'unlabeled\[gpu\]', or use engine='auto'"):
+        log_kernel_sums([[0.0]], [[0.0]], "rbf", 1.0, engine="triton")
+    monkeypatch.setattr(choosing, "has_driver", lambda _: True)
+    choice = choose_engine(**LARGE_JOB)
+    assert choice.name != "triton"
+    assert re.search(r"not triton: it could not be loaded \(.*triton.*; pip install 'unlabeled\[gpu\]'", choice.reason)
+
+
+def test_kernels_start_on_the_card_that_has_the_data(triton_engine):
+    """Triton starts them on the card in use, which need not be that of a tensor."""
+    assert triton_engine._in_use(torch.device("cuda", 1)).idx == 1
+
+
+@pytest.mark.cuda
+@pytest.mark.usefixtures("products")
+def test_tensors_on_a_second_card(rng):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one card here")
+    rows = rng.standard_normal((5000, 3))
+    on_second = torch.as_tensor(rows, device="cuda:1")
+    answer = log_kernel_sums(on_second, on_second, "rbf", [0.5, 9.0])
+    assert answer.device == on_second.device
+    np.testing.assert_allclose(answer.cpu(), log_kernel_sums(rows, rows, "rbf", [0.5, 9.0]), atol=2e-5)
 
 
 def test_a_fitted_classifier_says_why(rng):

@@ -13,7 +13,7 @@ from unlabeled.engines import select_engine
 __all__ = ["show_versions"]
 
 _NEEDED = ("unlabeled", "numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
-_OPTIONAL = ("polars", "pandas", "skops", "matplotlib", "typer", "rich", "torch")
+_OPTIONAL = ("polars", "pandas", "skops", "matplotlib", "typer", "rich", "torch", "triton")
 
 
 def show_versions() -> None:
@@ -49,7 +49,7 @@ def version_of(package: str) -> str:
 
 def _n_threads() -> int:
     """Threads that kernel sums take by default."""
-    if select_engine() != "numba":
+    if select_engine() not in {"numba", "tree"}:
         return 1
     found: int = import_module("unlabeled.engines.threads").n_threads(None)
     return found

@@ -25,7 +25,7 @@ from scipy.ndimage import convolve1d
 from unlabeled.arrays import FloatArray
 from unlabeled.engines.intermediate import lanes
 from unlabeled.engines.threads import on_threads
-from unlabeled.engines.tiles import compiled
+from unlabeled.engines.tiles import compiled, inlined
 from unlabeled.engines.vectors import add_product
 
 #: Nodes along each axis of a cell that may be chosen, multiples of 4 for vector registers, and the error of an
@@ -186,28 +186,25 @@ def expanded_sums(
     list(on_threads(add_moments, parts(len(points.cells), 4 * n_threads), n_threads))
     where = np.full(grid.n_cells, -1)
     where[points.cells] = np.arange(len(points.cells))
-    of_axes = [(matrices, grid.n_used(matrices)) for matrices in map(grid.matrices, range(3))]
-    of_grid = np.array(grid.shape), n_nodes, *of_axes[0], *of_axes[1], *of_axes[2]
+    matrices = tuple(map(grid.matrices, range(3)))
+    lines = np.array([grid.shape[1] * grid.shape[2], grid.shape[2], 1])  # of cells, across each axis
+    of_grid = np.array(grid.shape), lines, n_nodes, matrices, tuple(map(grid.n_used, matrices))
     sums = np.empty(len(queries.rows))
-    n_columns = grid.shape[2]
-    slices = queries.cells // (grid.shape[1] * n_columns)
+    slices = queries.cells // lines[0]
     edges = np.flatnonzero(np.diff(slices, prepend=-1, append=grid.shape[0]))
 
     def add_slices(part: slice) -> None:
         some = slice(edges[part.start], edges[part.stop])
         starts = queries.starts[some.start : some.stop + 1]
-        room = *_joined_room(grid.shape[1] * n_columns, grid), *_joined_room(n_columns, grid)
-        buffers = np.empty(grid.n_coefficients), np.empty(grid.n_coefficients), np.empty(n_room)
-        slice_sums(queries.places, queries.cells[some], starts, *of_grid, where, moments, *room, *buffers, sums)
+        in_reach = where, *(np.empty(n, np.int64) for n in lines)
+        blocks = moments, *(np.empty((n, grid.n_coefficients)) for n in lines)
+        room = np.empty(grid.n_coefficients), np.empty(n_room)
+        slice_sums(queries.places, queries.cells[some], starts, *of_grid, in_reach, blocks, *room, sums)
 
     list(on_threads(add_slices, parts(len(edges) - 1, 8 * n_threads), n_threads))
     totals = np.zeros(grid.n_cells)
     totals[points.cells] = np.add.reduceat(weights, points.starts[:-1])
     return sums, np.repeat(grid.errors(totals)[queries.cells], np.diff(queries.starts))
-
-
-def _joined_room(n_cells: int, grid: Grid) -> tuple[np.ndarray, FloatArray]:
-    return np.empty(n_cells, np.int64), np.empty((n_cells, grid.n_coefficients))
 
 
 def parts(n: int, n_parts: int) -> list[slice]:
@@ -245,26 +242,19 @@ def sort_by_cell(
                 places[place, k] = 2 * (steps - math.floor(steps)) - 1
 
 
-@compiled()
-def _chebyshev(place: float, n: int, values: Any) -> None:
-    values[0] = 1.0
-    if n > 1:
-        values[1] = place
-    for k in range(2, n):
-        values[k] = 2 * place * values[k - 1] - values[k - 2]
-
-
-@compiled()
+@inlined
 def _factors(place: Any, n_nodes: Any, room: Any) -> None:
-    """Chebyshev polynomials along the first axis, and products of those along the other two after them."""
-    n0, n1, n2 = n_nodes
-    _chebyshev(place[0], n0, room)
-    second, third, products = room[n0:], room[n0 + n1 :], room[n0 + n1 + n2 :]
-    _chebyshev(place[1], n1, second)
-    _chebyshev(place[2], n2, third)
-    for k in range(n1):
-        for m in range(n2):
-            products[k * n2 + m] = second[k] * third[m]
+    """Fill room with Chebyshev polynomials along each axis, then the products of those along the second and third."""
+    end = 0
+    for axis in range(len(n_nodes)):
+        before, value = place[axis], 1.0
+        for k in range(end, end + n_nodes[axis]):
+            room[k] = value
+            before, value = value, 2 * place[axis] * value - before
+        end += n_nodes[axis]
+    for k in range(n_nodes[1]):
+        for m in range(n_nodes[2]):
+            room[end + k * n_nodes[2] + m] = room[n_nodes[0] + k] * room[n_nodes[0] + n_nodes[1] + m]
 
 
 @compiled()
@@ -281,88 +271,77 @@ def cell_moments(places: Any, weights: Any, starts: Any, n_nodes: Any, room: Any
                     of_cell[k * len(products) + m] += factor * products[m]
 
 
-@compiled()
+@compiled(fastmath={"reassoc", "contract"})
 def slice_sums(
-    places: Any, cells: Any, starts: Any, shape: Any, n_nodes: Any, matrices0: Any, n_used0: Any, matrices1: Any,
-    n_used1: Any, matrices2: Any, n_used2: Any, where: Any, moments: Any,
-    in_slice: Any, of_slice: Any, in_row: Any, of_row: Any, of_cell: Any, buffer: Any, room: Any, sums: Any,
+    places: Any, cells: Any, starts: Any, shape: Any, lines: Any, n_nodes: Any, matrices: Any, n_used: Any,
+    in_reach: Any, blocks: Any, buffer: Any, room: Any, sums: Any,
 ) -> None:  # fmt: skip
-    """Sums at the queries of some slices of the grid, of which ``cells`` has all cells with queries.
+    """Sums at the queries of some slices of the grid, of which ``cells`` has all cells with queries, ascending.
 
-    Along the first axis moments are joined for a whole slice, along the second for a row of it, along the third for a
-    cell: each time the axis that was joined goes to the end. ``where`` (n_cells,) has the place of a cell's moments, -1
-    for none; in_slice and of_slice, in_row and of_row are the same for what was joined.
+    Along the first axis moments are joined for all ``lines`` of cells through a slice, along the second for those
+    through a row of it, along the third for a cell: each time the axis that was joined goes to the end. For each axis,
+    ``blocks`` has what is to be joined, and ``in_reach`` the place there of each cell of the grid, the slice or the
+    row, -1 for none. The moments come first, then there is room for what is joined.
     """
-    _, n_rows, n_columns = shape
-    one = n_nodes[0] // n_nodes[0]  # of the type that other strides have, so that nothing is compiled twice
     first, products = room[: n_nodes[0]], room[n_nodes[0] + n_nodes[1] + n_nodes[2] :]
-    slice_now, row_now = -1, -1
+    before = -1
     for c in range(len(cells)):
-        i, rest = divmod(cells[c], n_rows * n_columns)
-        row, column = divmod(rest, n_columns)
-        if i != slice_now:
-            slice_now, row_now = i, -1
-            for j in range(n_rows * n_columns):
+        for axis in range(len(shape)):
+            at = cells[c] // lines[axis]
+            if at == before // lines[axis]:
+                continue  # joined for the cell before
+            for line in range(lines[axis]):
                 some = _joined(
-                    where[j:], n_rows * n_columns, i, shape[0], matrices0, n_used0, moments, buffer, of_slice[j]
-                )
-                in_slice[j] = j if some else -1
-        if row != row_now:
-            row_now = row
-            for j in range(n_columns):
-                some = _joined(in_slice[j:], n_columns, row, n_rows, matrices1, n_used1, of_slice, buffer, of_row[j])
-                in_row[j] = j if some else -1
-        _joined(in_row, one, column, n_columns, matrices2, n_used2, of_row, buffer, of_cell)
+                    in_reach[axis], line, lines[axis], at % shape[axis], shape[axis], matrices[axis], n_used[axis],
+                    blocks[axis], buffer, blocks[axis + 1][line],
+                )  # fmt: skip
+                in_reach[axis + 1][line] = line if some else -1
+        before = cells[c]
+        of_cell, nothing = blocks[3][0], in_reach[3][0] < 0
         for q in range(starts[c], starts[c + 1]):
             _factors(places[q], n_nodes, room)
-            sums[q] = _value(of_cell, first, products)
+            total = 0.0
+            for k in range(0 if nothing else len(first)):
+                part = 0.0
+                for m in range(len(products)):
+                    part += of_cell[k * len(products) + m] * products[m]
+                total += first[k] * part
+            sums[q] = total
 
 
-@compiled()
+@inlined
 def _joined(
-    where: Any, stride: int, at: int, n: int, matrices: Any, n_used: Any, blocks: Any, buffer: Any, joined: Any
-) -> bool:
+    in_reach: Any, line: int, stride: int, at: int, n: int, matrices: Any, n_used: Any, blocks: Any, buffer: Any,
+    joined: Any,
+) -> bool:  # fmt: skip
     """Join the blocks of a line of cells that are in reach of one: whether there are any."""
     some = False
-    reach, n_nodes = len(matrices) // 2, matrices.shape[1]
+    n_nodes = matrices.shape[1]
     width = len(buffer) // n_nodes
-    for other in range(max(0, at - reach), min(n, at + reach + 1)):
-        block = where[other * stride]
-        if block >= 0:
-            if not some:
-                buffer[:] = 0.0
-            some = True
-            offset = other - at + reach
-            if width % LANES or n_nodes % 4:
-                _add_narrow(matrices[offset], blocks[block], buffer)
-            else:
-                add_product(matrices[offset], blocks[block], n_used[offset], buffer)
+    for offset in range(len(matrices)):
+        other = at + offset - len(matrices) // 2
+        block = in_reach[line + other * stride] if 0 <= other < n else -1
+        if block < 0:
+            continue
+        if not some:
+            for m in range(len(buffer)):
+                buffer[m] = 0.0
+        some = True
+        if width % LANES or n_nodes % 4:
+            _add_narrow(matrices[offset], blocks[block], width, buffer)
+        else:
+            add_product(matrices[offset], blocks[block], n_used[offset], buffer)
     if some:
         for k in range(n_nodes):
             for m in range(width):
                 joined[m * n_nodes + k] = buffer[k * width + m]
-    elif n == 1 or stride == 1:
-        joined[:] = 0.0
     return some
 
 
-@compiled(fastmath={"reassoc", "contract"})
-def _value(coefficients: Any, first: Any, products: Any) -> float:
-    total = 0.0
-    for k in range(len(first)):
-        part = 0.0
-        for m in range(len(products)):
-            part += coefficients[k * len(products) + m] * products[m]
-        total += first[k] * part
-    return total
-
-
-@compiled(fastmath={"contract"})
-def _add_narrow(matrix: Any, block: Any, sums: Any) -> None:
+@inlined
+def _add_narrow(matrix: Any, block: Any, width: int, sums: Any) -> None:
     """`add_product` for blocks that are too narrow for it."""
-    n = len(matrix)
-    width = len(sums) // n
-    for k in range(n):
-        for column in range(n):
+    for k in range(len(matrix)):
+        for column in range(len(matrix)):
             for m in range(width):
                 sums[k * width + m] += matrix[k, column] * block[column * width + m]

@@ -167,11 +167,11 @@ def _unsuited(name: str, kernel: Kernel, n_queries: int, n_points: int, n_featur
     if n_queries * n_points < entry.least_pairs and entry.package not in sys.modules:
         return f"{n_queries * n_points:.3g} pairs are too few to load {entry.package} for"
     if entry.driver is not None and not has_driver(entry.driver):
-        return f"there is no driver here ({entry.driver} cannot be loaded)"
+        return f"there is no driver here ({entry.driver} cannot be loaded: a CUDA card needs that of NVIDIA)"
     try:
         module = load(name)
     except (ImportError, OSError, RuntimeError) as error:  # libraries for a card that is not there fail in many ways
-        return f"it could not be loaded ({error})"
+        return f"it could not be loaded ({error.__cause__ or error}; {entry.install})"
     unsuited = getattr(module, "unsuited", None)
     return None if unsuited is None else unsuited(kernel, n_queries, n_points, n_features, exact=exact)
 

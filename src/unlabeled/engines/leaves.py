@@ -19,7 +19,8 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines.intermediate import lanes
-from unlabeled.engines.tiles import compiled
+from unlabeled.engines.kept import Kept
+from unlabeled.engines.tiles import compiled, inlined
 from unlabeled.engines.vectors import LADDER, dot, near_powers, near_terms, weighted_sums
 
 #: What may be left out of a sum, as a share of the error that it may have.
@@ -63,6 +64,10 @@ def _extent(values: FloatArray) -> FloatArray:
         return np.nan_to_num(finite - values.min(axis=-1), nan=-1.0, posinf=-1.0, neginf=-1.0)
 
 
+#: The order of points in leaves, which takes longest to make: a model scores by the same points again and again.
+_ORDERS: Kept[np.ndarray] = Kept(lambda points: kd_order(points, POINTS, multiple=lanes(np.float32)), most=8)
+
+
 @dataclass(frozen=True)
 class Leaves:
     """Points and their weights, leaf by leaf, and the boxes around all nodes."""
@@ -77,7 +82,7 @@ class Leaves:
     @classmethod
     def of(cls, points: FloatArray, weights: FloatArray | None) -> Leaves:
         """Leaves of points with weights (n_weightings, n_points) of at most 1."""
-        order = kd_order(points, POINTS, multiple=lanes(np.float32))
+        order = _ORDERS.of(points)
         places = np.empty(len(points), np.int64)
         places[order[order >= 0]] = np.flatnonzero(order.ravel() >= 0)
         padded = np.vstack([points, np.full(points.shape[1], np.inf)])
@@ -148,7 +153,7 @@ def add_near(
     (LADDER, n_places), totals (padded,).
     """
     n_leaves, n_features, _ = blocks.shape
-    low, middle, high = box
+    low, middle, high = box[0], box[1], box[2]  # so, numba knows that they are contiguous
     n_pairs = 0
     for first in range(0, len(queries), QUERIES):
         last = min(first + QUERIES, len(queries))
@@ -157,9 +162,11 @@ def add_near(
             for i in range(first, last):
                 low[k], high[k] = min(low[k], queries[i, k]), max(high[k], queries[i, k])
             middle[k] = low[k] + (high[k] - low[k]) / 2
-        limit = _limits(tops, sums, first, last, depth, limits)
-        stack[0], height, n_visits, due = 0, 1, 0, 1
+        stack[0], height, n_visits, due, limit = 0, 1, 0, 0, np.inf
         while height:
+            if n_visits == due:  # sums only grow, so limits of before are good, only wider
+                limit = _limits(tops, sums, first, last, depth, limits)
+                due += max(1, n_visits // 2)
             height -= 1
             node = stack[height]
             if scale * _gap(low, high, lower, upper, node) > limit:
@@ -175,15 +182,12 @@ def add_near(
                 queries, own, first, last, scale, blocks, weights, lower, upper, node, limits, terms, totals, tops, sums
             )
             n_visits += 1
-            if n_visits == due:  # sums only grow, so limits of before are good, only wider
-                limit = _limits(tops, sums, first, last, depth, limits)
-                due += max(1, n_visits // 2)
         if n_pairs > most:
             break
     return n_pairs
 
 
-@compiled()
+@inlined
 def _add_leaf(
     queries: Any, own: Any, first: int, last: int, scale: float, blocks: Any, weights: Any, lower: Any, upper: Any,
     node: int, limits: Any, terms: Any, of_weightings: Any, tops: Any, sums: Any,
@@ -211,33 +215,25 @@ def _add_leaf(
         else:
             (total,) = near_terms(queries[i], block, scale, tops[i], terms)
             totals = total, total, total
-        if weights.shape[1] or 0 <= itself < width:
-            _add_weighted(terms, weights[leaf], itself, of_weightings, sums, i)
-            continue
         for step in range(sums.shape[1]):
-            sums[0, step, i] += totals[step]
+            if 0 <= itself < width:
+                terms[step, itself] = 0
+            if len(sums) > FEW_WEIGHTINGS:
+                weighted_sums(terms[step], weights[leaf], of_weightings)
+                for w in range(len(sums)):
+                    sums[w, step, i] += of_weightings[w]
+            elif weights.shape[1]:
+                for w in range(len(sums)):
+                    sums[w, step, i] += dot(terms[step], weights[leaf, w])
+            elif 0 <= itself < width:
+                for j in range(width):
+                    sums[0, step, i] += terms[step, j]
+            else:
+                sums[0, step, i] += totals[step]
     return n_pairs
 
 
-@compiled(forceinline=True)
-def _add_weighted(terms: Any, weights: Any, itself: int, totals: Any, sums: Any, i: int) -> None:
-    """Add the sums of terms with weights, or without their own pair."""
-    for step in range(sums.shape[1]):
-        if 0 <= itself < terms.shape[1]:
-            terms[step, itself] = 0
-        if len(sums) > FEW_WEIGHTINGS:
-            weighted_sums(terms[step], weights, totals)
-            for w in range(len(sums)):
-                sums[w, step, i] += totals[w]
-            continue
-        for w in range(len(weights)):
-            sums[w, step, i] += dot(terms[step], weights[w])
-        if len(weights) == 0:
-            for j in range(terms.shape[1]):
-                sums[0, step, i] += terms[step, j]
-
-
-@compiled()
+@inlined
 def _limits(tops: Any, sums: Any, first: int, last: int, depth: float, limits: Any) -> float:
     """From which exponent on points are too far, for each query; the largest."""
     furthest = -np.inf
@@ -265,7 +261,7 @@ def _gap(low: Any, high: Any, lower: Any, upper: Any, node: int) -> float:
     return gap
 
 
-@compiled()
+@inlined
 def _lower_top(query: Any, block: Any, itself: int, scale: float, tops: Any, sums: Any, i: int) -> None:
     """Make a query's sums relative to the nearest point of a leaf, if that is nearer than what they are relative to."""
     top = tops[i]

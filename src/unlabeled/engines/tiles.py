@@ -89,14 +89,19 @@ class TileShape:
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
     """Compile without the GIL, and keep the result on disk wherever a folder can be written for it."""
+    options |= {"nogil": True, "no_cfunc_wrapper": True}  # that wrapper is for callbacks from C, and takes time
 
     def decorate(function: Any) -> Any:
         try:
-            return njit(nogil=True, cache=True, **options)(function)
+            return njit(cache=True, **options)(function)
         except RuntimeError:  # numba found no such folder: compile anew in each process
-            return njit(nogil=True, **options)(function)
+            return njit(**options)(function)
 
     return decorate
+
+
+#: Compiled as part of the function that calls it: one that is compiled by itself is so twice, there and here.
+inlined = njit(inline="always")
 
 
 # --- layout ----------------------------------------------------------------------------------------------------------

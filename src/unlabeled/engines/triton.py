@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from unlabeled.arrays import FloatArray
 from unlabeled.engines.kept import Kept
 from unlabeled.engines.triton_matrices import kernel_matrix, solve_lower
 from unlabeled.engines.triton_rows import DevicePoints, as_tensor, n_columns
-from unlabeled.engines.triton_sums import INTERPRETED, Job, best, exact_sums
+from unlabeled.engines.triton_sums import INTERPRETED, POINTS_A_PART, Job, best, exact_sums
 from unlabeled.kernels import Kernel
 
 __all__ = ["kernel_matrix", "log_sums", "on_card", "solve_lower", "taken", "unsuited", "unusable"]
@@ -32,12 +33,14 @@ EXACT_PAIRS = 1_000_000
 SMALL_SHARE = 0.01
 #: The share of free memory that a block of points may take; the next one is sent beside it.
 MEMORY_SHARE = 0.2
+#: Bytes that some queries and their sums over each part of the points may take; more queries are taken in turns.
+ANSWER_BYTES = 1 << 28
 #: By the names of `unlabeled.kernels`: whether it is the exponential.
 LOOPS = {"rbf": True, "inverse": False}
 
 
-def unusable() -> str | None:
-    """Why this engine cannot be used on this machine; None where it can."""
+def unusable(device: torch.device | None = None) -> str | None:
+    """Why this engine cannot be used, on a card or on the one in use; None where it can."""
     if INTERPRETED:
         return None
     if not torch.cuda.is_available():
@@ -45,11 +48,11 @@ def unusable() -> str | None:
             f"torch {torch.__version__} sees no CUDA card: check that nvidia-smi lists one and that torch was "
             "installed with CUDA (torch.version.cuda is not None)"
         )
-    major, minor = torch.cuda.get_device_capability()
+    major, minor = torch.cuda.get_device_capability(device)
     if major < 8:
         return (
-            f"the card, {torch.cuda.get_device_name()}, has compute capability {major}.{minor}, and Triton needs 8.0 "
-            "(Ampere) or later"
+            f"the card, {torch.cuda.get_device_name(device)}, has compute capability {major}.{minor}, and Triton needs "
+            "8.0 (Ampere) or later"
         )
     return None
 
@@ -57,7 +60,7 @@ def unusable() -> str | None:
 def unsuited(kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, exact: bool) -> str | None:  # noqa: ARG001
     """Why a job should not come here by itself; None where it should."""
     if INTERPRETED:
-        return "Triton's interpreter (TRITON_INTERPRET=1) is for tests"
+        return "Triton's interpreter is for tests (unset TRITON_INTERPRET, and start anew, to use a card)"
     if n_queries * n_points < LEAST_PAIRS:
         return f"{n_queries * n_points:.3g} pairs are no faster on a card"
     return unusable()
@@ -83,26 +86,34 @@ def log_sums(
     device = _device(queries, points)
     exact = exact or len(queries) * len(points) < EXACT_PAIRS
     merged: torch.Tensor | None = None
-    for block, on_device in _blocks(points, device):
-        weights = None if log_weights is None else as_tensor(log_weights[:, block], device)
-        own_here = None if own is None else np.where((own >= block.start) & (own < block.stop), own - block.start, -1)
-        job = Job(on_device, LOOPS[kernel.name], gammas, weights)
-        with np.errstate(all="ignore"):  # the interpreter computes by NumPy, which warns of the log of an empty sum
-            sums = _sums_of_queries(job, queries, own_here, exact=exact)
-        merged = sums if merged is None else torch.logaddexp(merged, sums)
+    with _in_use(device):
+        for block, on_device in _blocks(points, device):
+            weights = None if log_weights is None else as_tensor(log_weights[:, block], device)
+            is_here = None if own is None else (own >= block.start) & (own < block.stop)
+            own_here = None if own is None else np.where(is_here, own - block.start, -1)
+            job = Job(on_device, LOOPS[kernel.name], gammas, weights)
+            with np.errstate(all="ignore"):  # the interpreter computes by NumPy, which warns of the log of an empty sum
+                sums = _sums_of_queries(job, queries, own_here, exact=exact)
+            merged = sums if merged is None else torch.logaddexp(merged, sums)
     assert merged is not None  # noqa: S101  there are points
     return merged.cpu().numpy()
 
 
 def _device(*arrays: Any) -> torch.device:
     """Where the data is, or the card in use."""
-    reason = unusable()
+    device = next((array.device for array in arrays if isinstance(array, torch.Tensor) and array.is_cuda), None)
+    reason = unusable(device)
     if reason is not None:
-        raise RuntimeError(f"engine='triton' cannot be used: {reason}; or use engine='auto'.")
-    for array in arrays:
-        if isinstance(array, torch.Tensor) and array.is_cuda:
-            return array.device
+        remedy = "engine='auto'" if device is None else "tensor.cpu()"
+        raise RuntimeError(f"engine='triton' cannot be used: {reason}; or use {remedy}.")
+    if device is not None:
+        return device
     return torch.device("cpu") if INTERPRETED else torch.device("cuda", torch.cuda.current_device())
+
+
+def _in_use(device: torch.device) -> AbstractContextManager[Any]:
+    """Triton starts its kernels on the card in use, wherever the tensors are: make it theirs."""
+    return nullcontext() if device.type == "cpu" else torch.cuda.device(device)
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -179,8 +190,8 @@ def _free_memory(device: torch.device) -> int:
 def _sums_of_queries(job: Job, queries: Any, own: np.ndarray | None, *, exact: bool) -> torch.Tensor:
     """Log sums (n_weightings, n_gammas, n_queries), some queries at a time."""
     compute = exact_sums if exact else best
-    n_sums = job.n_weightings * len(job.gammas)
-    rows = max(256, (1 << 28) // max(1, 4 * n_sums + 8 * queries.shape[1]))
+    n_sums = job.n_weightings * len(job.gammas) * -(-job.n_points // POINTS_A_PART)
+    rows = max(256, ANSWER_BYTES // (4 * n_sums + 8 * queries.shape[1]))
     if len(queries) <= rows:
         of_queries = _KEPT.of(queries, str(job.device)).rows
         return compute(job, of_queries, None if own is None else torch.from_numpy(own).to(job.device))
