@@ -17,6 +17,10 @@ from unlabeled.reports import Check, Report
 from unlabeled.reports import report as report_on
 from unlabeled.tables import Table, TableError, TableModel
 from unlabeled.tables.labels import is_labelled
+from unlabeled.tables.sizes import free_memory, in_words, table_bytes
+
+#: What a report takes for each byte of the table: it is read whole, and what is left without the label is another.
+COPIES_OF_REPORT = 2
 
 
 def report(
@@ -96,6 +100,7 @@ def _report(model: TableModel, path: Path | None, encoding: str | None, costs: C
     if path is None:
         return report_on(model, costs=costs, title=heading)
     table = Table.open(path, encoding=encoding)
+    _check_size(table)
     if not table.leaves_out_zeros:
         model.columns.check_present(table.names(), table.name)
     frame = table.read()
@@ -108,6 +113,18 @@ def _report(model: TableModel, path: Path | None, encoding: str | None, costs: C
     _, notices = model.features(frame.head(1_000))
     model.columns.check_readable(notices, table.name)
     return report_on(model, frame, labels, costs=costs, title=heading, source=table.name)
+
+
+def _check_size(table: Table) -> None:
+    """Refuse Parquet files that memory has no room for; others do not say how large they are."""
+    if table.format.kind != "parquet":
+        return
+    needed, free = COPIES_OF_REPORT * table_bytes(table), free_memory()
+    if needed > free:
+        raise TableError(
+            f"{table.name} would take about {in_words(needed)} of memory, and {in_words(free)} are free. Leave it out, "
+            "for a page of what the model alone knows, or give some of its rows: a report scores no more than 10,000."
+        )
 
 
 def _with_zeros(frame: Any, model: TableModel) -> Any:
