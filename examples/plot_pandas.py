@@ -33,7 +33,7 @@ frame = pd.DataFrame(
 )
 frame.loc[rng.uniform(size=n) < 0.1, "minutes"] = np.nan
 known = np.where(left & (rng.uniform(size=n) < 0.3), "left", "")
-frame.head()
+print(frame.head().to_string())
 
 # %%
 # Labels as they are spelled: a word beside nothing. ``pos_label`` names the positive one.

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import auc as area_under
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
 
 import unlabeled.displays
 from unlabeled import ElkanNotoClassifier, PUClassifier, WMMDClassifier, evaluate
@@ -25,9 +26,11 @@ from unlabeled.displays import (
     ThresholdDisplay,
 )
 from unlabeled.displays.calibration import CalibrationBins
+from unlabeled.displays.decision_boundary import filled
 from unlabeled.displays.ranking import RankingCurves
 from unlabeled.displays.threshold_table import ThresholdRow, ThresholdTable
 from unlabeled.evaluation import Evidence, find_evidence
+from unlabeled.metrics import PUStratifiedKFold
 from unlabeled.priors import AutoPrior, PriorEstimate
 
 mpl.use("Agg")
@@ -193,6 +196,11 @@ def test_a_map_of_many_features_goes_along_the_score(data):
     assert ((found.strength >= 0) & (found.strength <= 1)).all()
 
 
+def test_missing_values_are_at_the_mean_of_their_column():
+    rows = np.array([[np.nan, 1], [np.nan, 3], [np.nan, np.nan]])
+    np.testing.assert_array_equal(filled(rows), [[0, 1], [0, 3], [0, 2]])
+
+
 def test_parts_of_a_row_sum_up(data):
     model = WMMDClassifier(0.4, random_state=0).fit(data.X, data.y)
     drivers = ExplanationDisplay.of_row(model, data.X[7]).drivers
@@ -232,6 +240,14 @@ def test_the_convention_of_scikit_learn(display, fitted, data):
     assert shown.ax_ is ax
     assert ax.lines or ax.collections or ax.patches
     mpl.pyplot.close("all")
+
+
+def test_a_search_is_drawn_by_its_best_estimator(data):
+    search = GridSearchCV(WMMDClassifier(0.4, random_state=0), {"kernel": ["rbf"]}, cv=PUStratifiedKFold(2))
+    search.fit(data.X, data.y)
+    for display in (*DISPLAYS, PriorDisplay):
+        ax = display.from_estimator(search, data.X, data.y, ax=mpl.figure.Figure().subplots()).ax_
+        assert ax.lines or ax.collections or ax.patches
 
 
 def test_rows_and_priors_are_drawn(data):

@@ -16,6 +16,7 @@ from unlabeled import (
     ScoreWMMDClassifier,
     WMMDClassifier,
     evaluate,
+    evaluation,
 )
 from unlabeled.classifiers import wmmd
 from unlabeled.datasets import make_gaussians
@@ -288,6 +289,15 @@ def test_a_pipeline_is_evaluated_by_its_classifier(data):
     assert evaluate(pipeline, data.X, data.y) == evaluate(alone, data.X, data.y)
     refitted = make_pipeline(StandardScaler(), ElkanNotoClassifier(LogisticRegression(), prior=0.5)).fit(data.X, data.y)
     assert 0.5 < evaluate(refitted, data.X, data.y).recall.value <= 1
+
+
+def test_of_a_long_table_other_rows_than_the_first_are_scored(data, monkeypatch):
+    order = np.lexsort((data.X[:, 0], -data.y))  # positives, then the others, each by a feature that tells
+    X, y = data.X[order], data.y[order]
+    model = ElkanNotoClassifier(LogisticRegression(), prior=0.5).fit(X, y)
+    everything = evaluate(model, X, y).flagged_rate.value
+    monkeypatch.setattr(evaluation, "MOST_SCORED", 15)
+    assert evaluate(model, X, y).flagged_rate.value == pytest.approx(everything, abs=0.2)
 
 
 def test_another_table_than_the_fitted_one_is_refused(data):

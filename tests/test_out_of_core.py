@@ -60,6 +60,10 @@ def test_a_fit_in_pieces_gives_the_scores_of_one_in_memory(table, monkeypatch, c
     about = "would take about 1.0 MB of memory, and 100 kB are free: Dask works on it in pieces, on this machine"
     assert told.err == f"unlabeled: {names[form]} {about}\n"
     assert "2,000 rows of it say what its columns are" in told.out
+    assert told.out.splitlines()[-1].endswith("  unlabeled report pieces.model --out pieces.html")
+    assert call("report", "pieces.model") == 0
+    assert call("report", "pieces.model", names[form], "--checks") == 1
+    assert "100 kB are free. Leave it out" in capsys.readouterr().err
     whole, pieces = load("whole.model"), load("pieces.model")
     assert pieces.facts["prior"] == whole.facts["prior"]
     assert pieces.facts["label"] == whole.facts["label"]

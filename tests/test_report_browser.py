@@ -163,6 +163,20 @@ def test_it_is_useful_without_javascript(opened, table):
     assert page.locator("#scores").is_visible()
 
 
+def test_links_stay_in_the_frame_that_a_notebook_shows(browser, found, tmp_path):
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><title>notebook</title>{found._repr_html_()}", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page.goto(notebook.as_uri())
+    page.frames[1].click("nav a[href='#explorer']")
+    frame = page.frames[1]
+    assert frame.url == "about:srcdoc"
+    frame.wait_for_function("scrollY > 200")
+    frame.locator("#threshold").press("ArrowRight")
+    assert frame.evaluate("document.getElementById('explorer').contains(document.activeElement)")
+    page.close()
+
+
 # Contrast by WCAG 2: of each piece of text with what is behind it, and how large the text is.
 CONTRAST = """() => {
   function parts(colour) { return (colour.match(/[\\d.]+/g) || []).map(Number); }

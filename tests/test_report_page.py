@@ -7,15 +7,21 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-from unlabeled import Costs, ElkanNotoClassifier, PUClassifier, WMMDClassifier, evaluate, report
+from unlabeled import Costs, ElkanNotoClassifier, PUClassifier, WMMDClassifier, evaluate, explain, report
 from unlabeled.cli.commands import app
 from unlabeled.cli.failures import run
 from unlabeled.datasets import make_gaussians
 from unlabeled.displays.threshold_table import ThresholdTable
 from unlabeled.evaluation import find_evidence
-from unlabeled.reports.content import as_script_data, threshold_cells
+from unlabeled.metrics import PUStratifiedKFold
+from unlabeled.reports.content import as_script_data, some_of_both, threshold_cells
+from unlabeled.reports.importance import MOST_COLUMNS, importances
 
 EVIL = "<script>alert(1)</script>"
 
@@ -192,6 +198,62 @@ def test_wrong_input_is_told(found, data):
         report(model, None, data.y)
     with pytest.raises(ValueError, match="X has 380 rows and y 3"):
         report(model, data.X, [1, 0, 0])
+
+
+def test_a_map_has_rows_from_all_over_a_long_table():
+    places = some_of_both(np.arange(20_000) < 4_000)
+    labelled, others = places[places < 4_000], places[places >= 4_000]
+    assert (len(labelled), len(others)) == (1_500, 1_500)
+    assert labelled.mean() == pytest.approx(2_000, abs=150)
+    assert others.mean() == pytest.approx(12_000, abs=600)
+
+
+def test_of_a_wide_table_those_columns_are_tried_that_go_with_the_score(data):
+    noise = np.random.default_rng(0).normal(size=(len(data.X), 200))
+    X = np.column_stack([noise, 3 * data.X])
+    model = WMMDClassifier(0.4, scale="none", random_state=0).fit(X, data.y)
+    columns = report(model, X, data.y).content.sections["columns"]
+    assert {row["name"] for row in columns["rows"][:2]} == {"x200", "x201"}
+    assert columns["untried"] == 202 - MOST_COLUMNS
+    words = np.where(noise[:, 0] > 0, "a", "b")
+    frame = pd.DataFrame(X, columns=[f"c{place}" for place in range(202)]).assign(c0=words)
+    model = WMMDClassifier(0.4, random_state=0).fit(frame, data.y)
+    tried = {one.column for one in importances(report(model, frame, data.y).subject)}
+    assert {"c200", "c201"} <= tried
+    assert len(tried) == MOST_COLUMNS
+
+
+def test_a_pipeline_of_texts():
+    rng = np.random.default_rng(0)
+    words = np.array([*"abcdefghij"])
+    shares = np.where(np.arange(240)[:, None] < 100, np.r_[np.ones(5) * 3, np.ones(5)], np.ones(10))
+    texts = [" ".join(rng.choice(words, 30, p=p)) for p in shares / shares.sum(axis=1, keepdims=True)]
+    texts[150] = f"{texts[0]} {EVIL}"
+    y = np.arange(240) < 40
+    model = make_pipeline(CountVectorizer(analyzer=str.split), WMMDClassifier(0.3, scenario="single-sample"))
+    found = report(model.fit(texts, y), texts, y)
+    top = found.content.sections["top"]
+    assert top["columns"] == ["text"]
+    assert top["entries"][0]["cells"][0]
+    assert top["why_not"] == ""
+    assert {driver["name"] for driver in top["entries"][0]["drivers"]} <= set(words)
+    assert found.content.sections["map"]["axes"][0].split()[0] in words
+    assert EVIL not in found.html
+    named = explain(model, [texts[3]])
+    assert named.score == pytest.approx(model.score_samples(texts[3:4])[0], abs=1e-6)
+
+
+def test_what_a_search_has_found(data):
+    search = GridSearchCV(WMMDClassifier(0.4, random_state=0), {"kernel": ["rbf", "inverse"]}, cv=PUStratifiedKFold(2))
+    search.fit(data.X, data.y)
+    assert report(search, data.X, data.y).subject.classifier is search.best_estimator_
+    assert evaluate(search, data.X, data.y) == evaluate(search.best_estimator_, data.X, data.y)
+    assert explain(search, data.X[3]).score == pytest.approx(search.best_estimator_.score_samples(data.X[3:4])[0])
+
+
+def test_other_classifiers_are_refused(data):
+    with pytest.raises(TypeError, match=r"LogisticRegression is none. ScoreWMMDClassifier\(LogisticRegression\(\)\)"):
+        report(LogisticRegression().fit(data.X, data.y), data.X, data.y)
 
 
 def test_without_jinja_the_extra_is_named(monkeypatch, found):

@@ -8,6 +8,9 @@ from typing import Any
 
 #: Figures of more pixels have several panels.
 MOST_PIXELS = 800
+#: Wider than this on its page, in rem; what its author wants smaller is one picture of many pixels.
+MOST_REM = 36
+WANTED = re.compile(r"width: (\d+)rem")
 IMAGE = re.compile(r'<img\b[^>]*?\bsrc="(?P<address>[^"]+\.png)"[^>]*>')
 
 
@@ -24,7 +27,9 @@ def let_scroll(app: Any, pagename: str, templatename: str, context: dict[str, An
     def boxed(found: re.Match[str]) -> str:
         name = PurePosixPath(found["address"]).name
         places = (pictures.get(name, gallery), gallery / "images" / name, gallery / "pitfalls" / "images" / name)
-        is_wide = max(width(place) for place in places) > MOST_PIXELS
+        wanted = WANTED.search(found[0])
+        is_small = wanted is not None and int(wanted[1]) <= MOST_REM
+        is_wide = not is_small and max(width(place) for place in places) > MOST_PIXELS
         return f'<span class="wide-figure" tabindex="0">{found[0]}</span>' if is_wide else found[0]
 
     if "body" in context:

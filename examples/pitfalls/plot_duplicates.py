@@ -25,7 +25,6 @@ for share in shares:
     for name, rows in (("with copies", np.arange(len(table))), ("without", once)):
         model = WMMDClassifier().fit(table[rows], y[rows])
         estimates = evaluate(model, table[rows], y[rows])
-        flagged = model.predict(data.test) == 1
         found[name].append((estimates.roc_auc.value, model.prior_))
 
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")

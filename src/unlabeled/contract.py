@@ -321,6 +321,11 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
         return tags
 
 
+def without_search(model: Any) -> Any:
+    """The best estimator of a search of scikit-learn, which was fitted to all rows; other models as they are."""
+    return getattr(model, "best_estimator_", model)
+
+
 def two_columns(positive: FloatArray, decision: FloatArray) -> FloatArray:
     """Probabilities of the two classes that sum to 1, with P(y=1) above 1/2 exactly where the decision is above 0.
 

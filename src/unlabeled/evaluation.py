@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray
+from unlabeled.contract import without_search
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.labels import find_classes, without_negatives
@@ -24,6 +25,7 @@ from unlabeled.metrics.estimate import Estimate, proportion
 from unlabeled.priors import PriorEstimate
 from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.priors.scar import told_once
+from unlabeled.samples import some_rows
 
 __all__ = ["Estimate", "Estimates", "Evidence", "evaluate", "find_evidence"]
 
@@ -133,7 +135,7 @@ def evaluate(
     Parameters
     ----------
     model : classifier, or pipeline that ends with one
-        Fitted to this table.
+        Fitted to this table; or a search over such, for its best estimator.
     X : array or data frame of shape (n_samples, n_features)
     y : array of shape (n_samples,)
         Which rows are labelled positive, as the model was told.
@@ -200,6 +202,7 @@ def find_evidence(
     True
     """
     check_is_fitted(model)
+    model = without_search(model)
     classifier = model[-1] if isinstance(model, Pipeline) else model
     if y is None:
         return _own_evidence(model, classifier, prior)
@@ -370,12 +373,13 @@ def _refitted_decisions(
     n_folds = int(min(N_FOLDS, is_positive.sum(), (~is_positive).sum()))
     counts = np.ones(len(y)) if weights is None else weights
     decisions, stands_for, scored = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y), dtype=bool)
+    rng = np.random.RandomState(0)
     for train, test in PUStratifiedKFold(n_folds, shuffle=True, random_state=0).split(y, is_positive):
         options = {} if weights is None else {"sample_weight": weights[train]}
         fitted = clone(model).fit(_safe_indexing(X, train), y[train], **options)
         for value in (True, False):
             of_sample = test[is_positive[test] == value]
-            some = of_sample[:MOST_SCORED]
+            some = of_sample[some_rows(len(of_sample), MOST_SCORED, rng)]  # tables are often in some order
             decisions[some], scored[some] = fitted.decision_function(_safe_indexing(X, some)), True
             stands_for[some] = counts[some] * (counts[of_sample].sum() / counts[some].sum())
     samples = scored & is_positive, scored & ~is_positive

@@ -248,7 +248,17 @@ class ScarTest(PUInput, BaseEstimator):
         return {prior: self.p_value_at(prior) for prior in priors}
 
     def largest_prior(self, level: float = LEVEL) -> float:
-        """The largest prior that labels at random do not contradict at this level, to within 0.001."""
+        """The largest prior that labels at random do not contradict at this level, to within 0.001.
+
+        Examples
+        --------
+        >>> from unlabeled.bias import ScarTest
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(100, 400, prior=0.4, separation=6, random_state=2)
+        >>> test = ScarTest(prior=0.4).fit(data.X, data.y)
+        >>> 0.4 < test.largest_prior() < 0.6, test.p_value_at(0.9) < 0.05
+        (True, True)
+        """
         check_is_fitted(self)
         low, high = self.labelled_share_, 1.0
 

@@ -100,6 +100,9 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
     >>> model = PropensityEMClassifier([1], scenario="single-sample").fit(data.X, data.y)
     >>> bool(np.mean((model.predict(data.test) == 1) == data.test_truth) > 0.9)
     True
+    >>> of_positives = model.propensities(data.positive)  # P(labelled | x, y = 1)
+    >>> bool(of_positives.min() >= 0 and of_positives.max() <= 1)
+    True
     """
 
     verbose: bool = False

@@ -382,6 +382,15 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         `compression_` of the copy says how many rows are left and how much the log ratio changed at some rows. Prior,
         threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows, which
         are kept: scoring takes less time, and a saved model no less space.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(100, 2000, random_state=0)
+        >>> small = WMMDClassifier(prior=0.5, smoothing=0).fit(data.X, data.y).compressed(0.2).compression_
+        >>> small.n_rows < small.n_rows_before, small.largest_change <= 0.2
+        (True, True)
         """
         check_is_fitted(self)
         check_target(target)
@@ -420,6 +429,15 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         It is the function of the unit ball that minimises the empirical hinge risk, the positives weighted by
         ``exp(-threshold_)`` (2 prior, in the paper), up to the rounding of a sum of kernels: far from all data it is
         0, while `decision_function` still tells the sides apart. A smoothed score has no such function.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(random_state=0)
+        >>> model = WMMDClassifier.paper(prior=0.5, random_state=0).fit(data.X, data.y)
+        >>> bool(((model.witness(data.test) > 0) == (model.predict(data.test) == 1)).all())
+        True
         """
         rows = self._validated(X)
         if self.known_negatives_ is not None:

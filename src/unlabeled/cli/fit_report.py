@@ -115,9 +115,10 @@ class FitReport:
         say("Report", f"unlabeled report {self._report_arguments()}")
 
     def _report_arguments(self) -> str:
-        """What to write after `unlabeled report` for a page about this model and its table."""
+        """What to write after `unlabeled report` for a page about this model and its table, if that can be read."""
         table = str(self.learning.source.path)
-        words = [str(self.out), *([] if table == STANDARD_INPUT else [table])]
+        is_there = table != STANDARD_INPUT and getattr(self.learning, "shortage", None) is None
+        words = [str(self.out), *([table] if is_there else [])]
         return " ".join([*map(shlex.quote, words), "--out", shlex.quote(str(self.out.with_suffix(".html")))])
 
     @cached_property

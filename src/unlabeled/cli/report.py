@@ -18,6 +18,10 @@ from unlabeled.reports import Check, Report
 from unlabeled.reports import report as report_on
 from unlabeled.tables import Table, TableError, TableModel
 from unlabeled.tables.labels import is_labelled
+from unlabeled.tables.sizes import free_memory, in_words, table_bytes
+
+#: What a report takes for each byte of the table: it is read whole, and what is left without the label is another.
+COPIES_OF_REPORT = 2
 
 
 def report(
@@ -97,6 +101,7 @@ def _report(model: TableModel, path: Path | None, encoding: str | None, costs: C
     if path is None:
         return report_on(model, costs=costs, title=heading)
     table = Table.open(path, encoding=encoding)
+    _check_size(table)
     if not table.leaves_out_zeros:
         model.columns.check_present(table.names(), table.name)
     frame = table.read()
@@ -117,6 +122,18 @@ def _labels(model: TableModel, values: Any) -> np.ndarray:
     if model.negative is not None:
         labels[is_labelled(values, model.negative).to_numpy()] = NEGATIVE
     return labels
+
+
+def _check_size(table: Table) -> None:
+    """Refuse Parquet files that memory has no room for; others do not say how large they are."""
+    if table.format.kind != "parquet":
+        return
+    needed, free = COPIES_OF_REPORT * table_bytes(table), free_memory()
+    if needed > free:
+        raise TableError(
+            f"{table.name} would take about {in_words(needed)} of memory, and {in_words(free)} are free. Leave it out, "
+            "for a page of what the model alone knows, or give some of its rows: a report scores no more than 10,000."
+        )
 
 
 def _with_zeros(frame: Any, model: TableModel) -> Any:

@@ -161,6 +161,17 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         ------
         CovariateShiftError
             Where the batch is no such mixture.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(100, 500, prior=0.2, separation=4, random_state=0)
+        >>> model = WMMDClassifier(prior=0.2).fit(data.X, data.y)
+        >>> later = make_gaussians(1, 500, prior=0.7, separation=4, random_state=1).unlabeled
+        >>> found = model.adapt(later).adaptation_
+        >>> found.low < 0.7 < found.high
+        True
         """
         return self.adapted_to_scores(self.scores_like_honest(X), check=check)
 

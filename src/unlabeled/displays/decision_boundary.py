@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 
 from unlabeled.arrays import FloatArray, on_host
+from unlabeled.contract import without_search
 from unlabeled.displays.axes import POPULATION, POSITIVE, Display
 from unlabeled.labels import known_among
 
@@ -62,7 +63,7 @@ class DataMap:
         """Of rows as a classifier sees them; ``decide`` gives margins of further rows, if there are two features."""
         exact = decide is not None and features.shape[1] == 2 and not issparse(features)
         places, axes = (
-            (_filled(features), (str(names[0]), str(names[1]))) if exact else _projected(features, margins, names)
+            (filled(features), (str(names[0]), str(names[1]))) if exact else _projected(features, margins, names)
         )
         x_edges, y_edges = (_edges(values, n) for values, n in zip(places.T, (N_ACROSS, N_UP), strict=True))
         centres = np.array([(x, y) for y in _middles(y_edges) for x in _middles(x_edges)])
@@ -117,9 +118,9 @@ def _projected(features: Any, margins: FloatArray, names: Sequence[str]) -> tupl
         reduction = TruncatedSVD(2, random_state=0)
         places = reduction.fit_transform(features)
         return places, (_made_of(reduction.components_[0], names), _made_of(reduction.components_[1], names))
-    filled = _filled(features)
-    spread = filled.std(axis=0)
-    scaled = (filled - filled.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    values = filled(features)
+    spread = values.std(axis=0)
+    scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1)
     if scaled.shape[1] == 1:
         scaled = np.column_stack([scaled, np.random.RandomState(0).uniform(-1, 1, len(scaled))])
         return scaled, (str(names[0]), "(no second column: spread at random)")
@@ -143,11 +144,12 @@ def _cut(name: str, most: int = 16) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-def _filled(features: FloatArray) -> FloatArray:
-    """Missing values replaced by the mean of their feature."""
+def filled(features: FloatArray) -> FloatArray:
+    """Missing values replaced by the mean of their feature, or by 0 where it has no value at all."""
     values = np.asarray(features, dtype=np.float64)
-    means = np.nanmean(values, axis=0) if not np.isnan(values).all(axis=0).any() else np.zeros(values.shape[1])
-    return np.where(np.isnan(values), means, values)
+    missing = np.isnan(values)
+    means = np.where(missing, 0, values).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, means, values)
 
 
 def _edges(values: FloatArray, n_cells: int) -> FloatArray:
@@ -185,6 +187,7 @@ class PUDecisionBoundaryDisplay(Display):
     @classmethod
     def of_rows(cls, model: Any, X: ArrayLike, y: ArrayLike) -> Self:
         """Computed, and not drawn yet."""
+        model = without_search(model)
         classifier, table = (model[-1], model[:-1].transform(X)) if isinstance(model, Pipeline) else (model, X)
         rows = classifier._validated(on_host(table))
         labelled, _ = known_among(np.asarray(y), classifier.classes_, getattr(classifier, "unlabeled_label_", None))

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from unlabeled.arrays import FloatArray
+from unlabeled.contract import without_search
 from unlabeled.displays.axes import POSITIVE, Display
 
 
@@ -23,6 +24,7 @@ class GammaCriteria:
     @classmethod
     def of(cls, model: Any) -> GammaCriteria | None:
         """Of a fitted classifier or of its part that goes by distances; None where there is none."""
+        model = without_search(model)
         classifier = model[-1] if hasattr(model, "steps") else model
         for part in (classifier, *getattr(classifier, "parts_", {}).values()):
             if hasattr(part, "criteria_") and hasattr(part, "gammas_"):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
+from unlabeled.contract import without_search
 from unlabeled.displays.axes import POPULATION, POSITIVE, Display, evidence_of
 from unlabeled.evaluation import Evidence
 from unlabeled.priors import (
@@ -70,7 +71,7 @@ class PriorDisplay(Display):
         if X is None or y is None:
             return cls(priors_of(evidence_of(model)))
         table: Any = X
-        classifier = model
+        classifier = model = without_search(model)
         if isinstance(model, Pipeline):
             table, classifier = model[:-1].transform(X), model[-1]
         compared = compare_priors(table, y, scenario=classifier.scenario)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from unlabeled.arrays import FloatArray, on_host
 from unlabeled.classifiers import LeastSquaresPUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.classifiers.pu import PARTS
+from unlabeled.contract import without_search
 from unlabeled.explanations.distances import DistanceReasons, distance_reasons
 from unlabeled.explanations.learned_score import LearnedReasons, learned_reasons
 from unlabeled.explanations.least_squares import LeastSquaresReasons, least_squares_reasons
@@ -114,7 +115,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     model : PUClassifier, WMMDClassifier, LeastSquaresPUClassifier or ScoreWMMDClassifier, or a pipeline
         Fitted; of a pipeline the last step is one of these. A model that the command line saved is such a pipeline.
     row : array of shape (n_features,), array, sparse matrix or data frame of shape (1, n_features), or mapping
-        From columns to values, for a pipeline that takes one.
+        From columns to values, for a pipeline that takes one. For a pipeline that takes texts: a list of one text.
 
     Returns
     -------
@@ -133,8 +134,9 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     True
     """
     check_is_fitted(model)
+    model = without_search(model)
     table: Any = row
-    if not is_frame(row) and np.ndim(row) == 1:
+    if not is_frame(row) and np.ndim(row) == 1 and not isinstance(next(iter(row), None), str):
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
     if isinstance(model, Pipeline):
         return _of_pipeline(model, table)

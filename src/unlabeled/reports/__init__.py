@@ -59,14 +59,37 @@ class Report:
         return render(self.content)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all."""
+        """Write the page to a file, whole or not at all.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from unlabeled import WMMDClassifier, report
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(random_state=0)
+        >>> found = report(WMMDClassifier(prior=0.5).fit(data.X, data.y))
+        >>> with TemporaryDirectory() as folder:
+        ...     found.save(Path(folder) / "report.html").stat().st_size > 10_000
+        True
+        """
         page = self.html
         with written_whole(path) as part:
             part.write_text(page, encoding="utf-8")
         return Path(path)
 
     def failing(self, *limits: str) -> list[Check]:
-        """The checks that one of some limits speaks of: a code that has found something, or a severity to reach."""
+        """The checks that one of some limits speaks of: a code that has found something, or a severity to reach.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier, report
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(random_state=0)
+        >>> found = report(WMMDClassifier(prior=0.95).fit(data.X, data.y))
+        >>> "PU101" in [check.code for check in found.failing("PU101", "error")]  # a prior near 1
+        True
+        """
         for limit in limits:
             if limit not in CHECKS and limit not in SEVERITIES[2:]:
                 raise ValueError(
@@ -104,7 +127,7 @@ def report(
     Parameters
     ----------
     model : classifier, or pipeline that ends with one
-        Fitted.
+        Fitted; or a search over such, for its best estimator.
     X : array or data frame of shape (n_samples, n_features), optional
         The table that it was fitted to, or another, with ``y`` or without. Without a table the report shows what the
         model alone knows.

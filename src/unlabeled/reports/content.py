@@ -11,7 +11,7 @@ import numpy as np
 from unlabeled.deciding.distributions import ScoreDistributions, shares_in
 from unlabeled.deciding.thresholds import Costs
 from unlabeled.displays.calibration import CalibrationBins
-from unlabeled.displays.decision_boundary import MOST_ROWS, DataMap
+from unlabeled.displays.decision_boundary import MOST_ROWS, DataMap, feature_names
 from unlabeled.displays.explained_row import RowDrivers
 from unlabeled.displays.gammas import GammaCriteria
 from unlabeled.displays.prior_estimates import priors_of
@@ -22,8 +22,9 @@ from unlabeled.explanations import explain, in_words
 from unlabeled.metrics.estimate import Estimate
 from unlabeled.reports import pictures
 from unlabeled.reports.checks import Check, adaptation_to, column_shifts
-from unlabeled.reports.importance import importances
+from unlabeled.reports.importance import importances, used_columns
 from unlabeled.reports.subject import Subject, TableRows
+from unlabeled.samples import some_rows
 
 #: Rows at the top of the ranking that are shown, drivers of each, columns of the table beside them.
 N_TOP, N_DRIVERS, N_CELLS = 10, 4, 6
@@ -259,7 +260,7 @@ def _map(subject: Subject) -> dict[str, Any] | None:
     if rows is None or len(rows.numbers) < 3:
         return None
     labelled = np.zeros(len(rows.numbers), dtype=bool) if rows.is_positive is None else rows.is_positive
-    places = np.concatenate([np.flatnonzero(labelled)[:MOST_ROWS], np.flatnonzero(~labelled)[:MOST_ROWS]])
+    places = some_of_both(labelled)
     found = DataMap.of(
         rows.features[places], labelled[places], rows.margins[places], subject.feature_names, subject.margins
     )
@@ -272,6 +273,13 @@ def _map(subject: Subject) -> dict[str, Any] | None:
     }
 
 
+def some_of_both(labelled: np.ndarray) -> np.ndarray:
+    """Places of the rows on the map: all of each sample, or so many at random, for tables are often in some order."""
+    rng = np.random.RandomState(0)
+    sides = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    return np.concatenate([side[some_rows(len(side), MOST_ROWS, rng)] for side in sides])
+
+
 def _columns(subject: Subject) -> dict[str, Any]:
     found = importances(subject)
     if not found:
@@ -281,21 +289,22 @@ def _columns(subject: Subject) -> dict[str, Any]:
         {"name": shortened(one.column), "value": one.change, "width": 100 * one.change / most}
         for one in found[:N_COLUMNS]
     ]
-    return {"rows": rows, "more": max(len(found) - N_COLUMNS, 0), "dealt": True}
+    assert subject.rows is not None  # noqa: S101  # there are importances
+    untried = len(used_columns(subject, subject.rows)) - len(found)
+    return {"rows": rows, "more": max(len(found) - N_COLUMNS, 0), "dealt": True, "untried": untried}
 
 
 def _own_importances(subject: Subject) -> dict[str, Any]:
     """Of a learned score, which keeps them."""
     classifier, model = subject.classifier, subject.model
+    encoder = model[0] if hasattr(model, "steps") and hasattr(model[0], "by_column") else None
     for part in (classifier, *getattr(classifier, "parts_", {}).values()):
         values = getattr(part, "feature_importances_", None)
         if values is None:
             continue
-        encoder = model[0] if hasattr(model, "steps") and hasattr(model[0], "by_column") else None
         values = encoder.by_column(values) if encoder is not None else values
-        names = getattr(encoder or classifier, "feature_names_in_", [f"x{place}" for place in range(len(values))])
-        if len(names) != len(values):
-            return {"rows": []}
+        names = getattr(encoder, "feature_names_in_", None)
+        names = feature_names(model, len(values)) if names is None else names
         order = np.argsort(-values, kind="stable")
         most = max(float(values[order[0]]), 1e-12)
         rows = [
@@ -303,7 +312,7 @@ def _own_importances(subject: Subject) -> dict[str, Any]:
             for place in order[:N_COLUMNS]
             if values[place] > 0
         ]
-        return {"rows": rows, "more": max(int((values > 0).sum()) - N_COLUMNS, 0), "dealt": False}
+        return {"rows": rows, "more": max(int((values > 0).sum()) - N_COLUMNS, 0), "dealt": False, "untried": 0}
     return {"rows": []}
 
 

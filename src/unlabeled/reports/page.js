@@ -8,6 +8,18 @@
     const now = root.dataset.theme || (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
   });
+  // A notebook shows the page as the source of a frame: there "#map" would be a place in the notebook's own page.
+  if (location.protocol === "about:") {
+    document.addEventListener("click", function (event) {
+      const link = event.target.closest('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      const part = document.getElementById(link.getAttribute("href").slice(1));
+      part.tabIndex = -1;
+      part.focus({ preventScroll: true });
+      part.scrollIntoView();
+    });
+  }
   document.querySelectorAll("details.table").forEach(function (table) { table.open = false; });
   const source = document.getElementById("threshold-data");
   if (!source) return;

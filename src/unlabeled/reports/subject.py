@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.arrays import FloatArray, on_host
+from unlabeled.contract import without_search
 from unlabeled.displays.decision_boundary import feature_names, margins_of
 from unlabeled.evaluation import Evidence, find_evidence, has_honest_scores
 from unlabeled.frames import is_frame
@@ -61,7 +62,11 @@ class TableRows:
     def frame(self, places: np.ndarray) -> pl.DataFrame | None:
         """The same as a data frame of polars, for people to read; None for sparse rows."""
         rows = self.some(places)
-        return None if issparse(rows) else as_table(rows if is_frame(rows) else np.asarray(rows), self.names)
+        if issparse(rows):
+            return None
+        if not is_frame(rows) and rows.ndim == 1:
+            return pl.DataFrame({self.names[0]: [str(text) for text in rows]})
+        return as_table(rows, self.names)
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,15 @@ class Subject:
         ``before`` is what the columns of that one look like, where the model does not know it.
         """
         check_is_fitted(model)
+        model = without_search(model)
         if (X is None) != (y is None) and X is None:
             raise ValueError("y came without X; give both, or neither.")
         classifier = model[-1] if isinstance(model, Pipeline) else model
+        if not hasattr(classifier, "scenario"):
+            raise TypeError(
+                f"A report is about a classifier of this package; {type(classifier).__name__} is none. "
+                f"ScoreWMMDClassifier({type(classifier).__name__}()) makes one of a classifier of scikit-learn."
+            )
         if X is None:
             return cls(model, source=source)
         before = tuple(before)
@@ -168,6 +179,8 @@ class Subject:
         """The columns of the table, as people call them."""
         if is_frame(self.X):
             return tuple(str(name) for name in self.X.columns)
+        if len(self.X.shape) == 1:
+            return ("text",)  # a pipeline makes features of it
         names: Sequence[Any] = getattr(self.classifier, "feature_names_in_", ())
         if isinstance(self.model, Pipeline):
             names = getattr(self.model[0], "feature_names_in_", names)
@@ -179,11 +192,15 @@ class Subject:
         """The names of what the classifier sees."""
         return feature_names(self.model, self.rows.features.shape[1] if self.rows is not None else 0)
 
+    @property
+    def encoder(self) -> Any:
+        """What makes features of the table's columns; None where they are features as they are, or by other steps."""
+        return self.model[0] if isinstance(self.model, TableModel) else getattr(self.classifier, "encoder_", None)
+
     @cached_property
     def columns(self) -> Columns:
         """What the columns of the table are: as the encoder knows them, or all numbers."""
-        encoder = self.model[0] if isinstance(self.model, TableModel) else getattr(self.classifier, "encoder_", None)
-        found = getattr(encoder, "columns_", None)
+        found = getattr(self.encoder, "columns_", None)
         if found is not None:
             return found
         return Columns(tuple(Column(name, "number") for name in self.column_names))
@@ -200,8 +217,8 @@ class Subject:
         return () if frame is None else tuple(profile(frame, self.columns))
 
     def as_frame(self, X: Any) -> pl.DataFrame | None:
-        """A table in which columns are found by name; None for sparse rows, and for none."""
-        if X is None or issparse(X):
+        """A table in which columns are found by name; None for sparse rows, for texts, and for none."""
+        if X is None or issparse(X) or len(X.shape) == 1:
             return None
         return as_table(X) if is_frame(X) else as_table(np.asarray(X, dtype=np.float64), self.column_names)
 
