@@ -89,8 +89,7 @@ def log_sums(
     with _in_use(device):
         for block, on_device in _blocks(points, device):
             weights = None if log_weights is None else as_tensor(log_weights[:, block], device)
-            is_here = None if own is None else (own >= block.start) & (own < block.stop)
-            own_here = None if own is None else np.where(is_here, own - block.start, -1)
+            own_here = None if own is None else _own_in(block, own)
             job = Job(on_device, LOOPS[kernel.name], gammas, weights)
             with np.errstate(all="ignore"):  # the interpreter computes by NumPy, which warns of the log of an empty sum
                 sums = _sums_of_queries(job, queries, own_here, exact=exact)
@@ -109,6 +108,11 @@ def _device(*arrays: Any) -> torch.device:
     if device is not None:
         return device
     return torch.device("cpu") if INTERPRETED else torch.device("cuda", torch.cuda.current_device())
+
+
+def _own_in(block: slice, own: Any) -> Any:
+    """Places of own points in a block of them; -1 where they are in another."""
+    return np.where((own >= block.start) & (own < block.stop), own - block.start, -1)
 
 
 def _in_use(device: torch.device) -> AbstractContextManager[Any]:
