@@ -7,12 +7,16 @@ rows and what drives each, and coded :doc:`checks </checks>`. It is a file that 
 it is, and so does this page, below: its slider is alive.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from unlabeled import Costs, PUClassifier, report
 from unlabeled.displays import ThresholdDisplay
+
+warnings.filterwarnings("ignore", message="Labels do not look")  # where a column knows the label, the report tells it
 
 # %%
 # A made-up table of invoices, one in eight of them fraudulent, 80 known to be. ``case`` is the number of the file that
@@ -41,7 +45,7 @@ for check in report(leaking, with_case, known).failing("error"):
 
 model = PUClassifier(scenario="single-sample", random_state=0).fit(invoices, known)
 page = report(model, invoices, known, costs=Costs(1, 20), title="Frauds among invoices")
-print([check.code for check in page.failing("info")])
+print("Checks that have found something:", [check.code for check in page.failing("info")])
 
 # %%
 # ``page.save("invoices.html")`` writes it; in the shell it is ``unlabeled report MODEL TABLE --out invoices.html``.
