@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from unlabeled.cli.commands import app
 from unlabeled.cli.failures import run
 from unlabeled.cli.output import shown_progress
-from unlabeled.files import written_whole
+from unlabeled.files import check_writable, remove_unfinished, written_whole
 from unlabeled.saving import load
 from unlabeled.stages import stage, tell
 
@@ -250,6 +250,20 @@ with written_whole("scores.csv") as part:
     part.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+def test_a_signal_during_the_try_leaves_no_file(here, monkeypatch):
+    plain = Path.touch
+
+    def touched(path):
+        plain(path)
+        assert path.exists()
+        remove_unfinished()  # as the handler of a signal does, and then ends the process
+        assert not path.exists()
+
+    monkeypatch.setattr(Path, "touch", touched)
+    check_writable(here / "scores.csv")
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")

@@ -54,8 +54,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 def check_writable(path: Path) -> None:
     """Raise now what `written_whole` would raise after the work: no permission, a read-only disk, a name too long."""
     part = path.with_name(f".{path.name}.try.{_mark()}.part")
-    part.touch()
-    part.unlink()
+    _unfinished.add(part)  # before it is there: a signal may come at any time
+    try:
+        part.touch()
+    finally:
+        _forget(part)
 
 
 class Spool:
