@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from unlabeled import ScoreWMMDClassifier
+from unlabeled import PUClassifier, ScoreWMMDClassifier
 from unlabeled.scoring import binning
 from unlabeled.scoring.binning import MOST_STEPS, Steps
 
@@ -74,6 +74,14 @@ def test_labels_that_mean_nothing_are_not_found(seed):
     honest = ScoreWMMDClassifier(prior=0.5).fit(X, y).honest_scores_
     area = roc_auc_score(np.repeat([1, 0], [300, 600]), np.r_[honest.positive, honest.unlabeled])
     assert abs(area - 0.5) < 0.06  # three standard errors
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_nor_are_they_by_all_scores_together(scenario, rng):
+    X, y = rng.normal(size=(600, 5)), rng.permutation(np.repeat([1, 0], [150, 450]))
+    honest = PUClassifier(prior=0.5, scenario=scenario).fit(X, y).honest_scores_
+    area = roc_auc_score(np.repeat([1, 0], [150, 450]), np.r_[honest.positive, honest.unlabeled])
+    assert abs(area - 0.5) < 0.08  # three standard errors
 
 
 def test_the_steps_of_a_fit_know_no_labels(rng):
