@@ -89,14 +89,18 @@ def log_sums(
     with _in_use(device):
         for block, on_device in _blocks(points, device):
             weights = None if log_weights is None else as_tensor(log_weights[:, block], device)
-            is_here = None if own is None else (own >= block.start) & (own < block.stop)
-            own_here = None if own is None else np.where(is_here, own - block.start, -1)
+            own_here = None if own is None else _own_in(block, own)
             job = Job(on_device, LOOPS[kernel.name], gammas, weights)
             with np.errstate(all="ignore"):  # the interpreter computes by NumPy, which warns of the log of an empty sum
                 sums = _sums_of_queries(job, queries, own_here, exact=exact)
             merged = sums if merged is None else torch.logaddexp(merged, sums)
     assert merged is not None  # noqa: S101  there are points
     return merged.cpu().numpy()
+
+
+def _own_in(block: slice, own: np.ndarray) -> np.ndarray:
+    """Each query's own point among those of a block, -1 for one that is elsewhere."""
+    return np.where((own >= block.start) & (own < block.stop), own - block.start, -1)
 
 
 def _device(*arrays: Any) -> torch.device:
