@@ -1,7 +1,7 @@
 """Kernel sums in few dimensions: the tree engine, our own brute force, scikit-learn's KernelDensity and mlpack's KDE.
 
     python benchmarks/tree.py [--dims 1 2 3 4] [--rows 1e6] [--data mixture skin] [--peers] [--growth] [--fit] [--busy]
-                              [--repeats 1]
+                              [--repeats 1] [--first wide|narrow|grid]
 
 n queries against n points for each gamma of a grid of twelve (1/8 to 256 over the median squared distance) and for the
 gamma that leave-one-out cross-validation takes (the log likelihood of the density, marked cv). Contenders that need all
@@ -10,7 +10,9 @@ queries against the definition. With --peers, KernelDensity and mlpack (if it is
 queries at the cv gamma with a relative error of 1e-6 asked of them. With --growth, the time at n / 10 and at n and the
 power of n it grows with. With --fit, a fit to all colours of skin_nonskin and their scores instead. With --busy,
 seconds are those of the processors and not those on the wall, for machines that others use too. With --repeats, the two
-ways are taken in turns and the median of each is shown.
+ways are taken in turns and the median of each is shown. With --first, the first call alone, of 10,000 x 10,000 rows in
+two features and a wide gamma, a narrow one or the grid: set NUMBA_CACHE_DIR to an empty folder to see what compiling
+takes.
 """
 
 from __future__ import annotations
@@ -146,6 +148,17 @@ def fit_skin(n_positive: int = 1000) -> None:
     print(f"accuracy {np.mean((scores > 0) == is_positive):.4f}, AUC {roc_auc_score(is_positive, scores):.4f}")
 
 
+def first_call(gammas: str) -> None:
+    """The first call and the same again, in one thread."""
+    z, x = np.random.default_rng(0).standard_normal((2, 10_000, 2))
+    relative = {"wide": [0.4], "narrow": [4e4], "grid": list(2.0 ** np.arange(-3, 9))}[gammas]
+    calls = [
+        seconds(lambda: log_kernel_sums(z, x, "rbf", np.array(relative) / 4, engine="tree", n_jobs=1))[0]
+        for _ in range(2)
+    ]
+    print(f"{gammas}: first call {calls[0]:.2f} s, second {calls[1]:.2f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dims", type=int, nargs="+", default=(1, 2, 3, 4))
@@ -154,10 +167,14 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--first", choices=("wide", "narrow", "grid"))
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--repeats", type=int, default=1)
     args = parser.parse_args()
     CLOCK[0] = time.process_time if args.busy else time.perf_counter
+    if args.first:
+        first_call(args.first)
+        return
     if args.fit:
         fit_skin()
         return

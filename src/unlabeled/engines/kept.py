@@ -1,10 +1,10 @@
 """What an engine has made of an array, kept for as long as the array lives.
 
-A fit sums over the same points many times: a copy on a device, or a tree, is made once and found again by the identity
-of the array. So an array that is handed to `checked_log_kernel_sums` must not be changed afterwards. The arrays of a
-sample are not, and where users' arrays come in (`log_kernel_sums`, the checks of estimators) a new view of them is
-handed on, with which all that was kept goes. Should an array be changed all the same, a glance at some of its numbers
-tells as a rule.
+A fit sums over the same points many times: a copy on a device, or their order in a tree, is made once and found again
+by the identity of the array. So an array that is handed to `checked_log_kernel_sums` must not be changed afterwards.
+The arrays of a sample are not, and where users' arrays come in (`log_kernel_sums`, the checks of estimators) a new view
+of them is handed on, with which all that was kept goes. Should an array be changed all the same, a glance at some of
+its numbers tells as a rule.
 """
 
 from __future__ import annotations

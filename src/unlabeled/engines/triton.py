@@ -98,6 +98,11 @@ def log_sums(
     return merged.cpu().numpy()
 
 
+def _own_in(block: slice, own: np.ndarray) -> np.ndarray:
+    """Each query's own point among those of a block, -1 for one that is elsewhere."""
+    return np.where((own >= block.start) & (own < block.stop), own - block.start, -1)
+
+
 def _device(*arrays: Any) -> torch.device:
     """Where the data is, or the card in use."""
     device = next((array.device for array in arrays if isinstance(array, torch.Tensor) and array.is_cuda), None)
