@@ -111,8 +111,8 @@ class Reduction:
         n_components = max(FEWEST_COMPONENTS, min(N_COMPONENTS, int(weights.sum() / ROWS_A_COMPONENT)))
         svd, roots = TruncatedSVD(min(n_components, *rows.shape), random_state=0), np.sqrt(weights)
         with np.errstate(invalid="ignore", divide="ignore"):  # shares of a variance that may be 0
-            scales = dia_array((roots[None], [0]), shape=(len(roots), len(roots)))
-            return cls(svd.fit(scales @ rows).components_.T.astype(np.float64))
+            weighed = dia_array((roots[None], [0]), shape=(len(roots), len(roots))) @ rows
+            return cls(svd.fit(weighed).components_.T.astype(np.float64))
 
     def apply(self, rows: FloatArray) -> FloatArray:
         """Dense rows of few columns."""
