@@ -136,7 +136,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     check_is_fitted(model)
     model = without_search(model)
     table: Any = row
-    if not is_frame(row) and np.ndim(row) == 1 and not isinstance(next(iter(row), None), str):
+    if not is_frame(row) and np.ndim(row) == 1 and not isinstance(next(iter(table), None), str):
         table = row.to_frame().T if hasattr(row, "to_frame") else [row]  # a pandas row knows its columns
     if isinstance(model, Pipeline):
         return _of_pipeline(model, table)
