@@ -558,6 +558,17 @@ def test_reasons_are_readings_that_do_not_differ():
     assert (first.reason, first.is_explained, first.has_small_prior) == ("classes balanced: 65.1", True, False)
 
 
+def test_a_reading_that_is_too_noisy_to_differ_is_no_reason():
+    rows = [
+        *draws("heart_scale", "nnpu", [0.65 + 0.001 * (-1) ** draw for draw in range(20)]),  # the paper has 71.0
+        *draws("heart_scale", "nnpu-20", (0.5, 0.8, 0.8)),
+    ]
+    (first, *_) = differences(Rows(rows))
+    ((_, mean),) = first.tried
+    assert not differs(mean, first.printed)
+    assert first.reason == "not explained"
+
+
 def test_a_small_prior_is_told_apart_from_a_reading():
     rows = [
         *draws("breast-cancer_scale2", "log-released", (0.94, 0.95, 0.96), prior="estimated"),

@@ -169,7 +169,13 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         return self.estimator is not None
 
     @classmethod
-    def paper(cls, *, random_state: int | np.random.RandomState | None = None, **options: Any) -> Self:
+    def paper(
+        cls,
+        *,
+        class_weight: str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        **options: Any,
+    ) -> Self:
         """The configuration of the WMMD paper's appendix D.2; ``options`` override it.
 
         `LogisticRegressionCV` over five C by 5-fold accuracy on a random 80 %, c by e1 from the other 20 %, and the
@@ -177,8 +183,11 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         first, and the first of equals wins: with few labelled rows every C calls all rows unlabeled and all are equal.
         With the strongest first the accuracy is far below the paper's on its real data. With fewer than five positives
         in the 80 % there are as many folds as positives.
+
+        The paper is silent on ``class_weight`` of the inner classifier. None is scikit-learn's default;
+        ``"balanced"`` comes nearest to the paper's results on its small data sets.
         """
-        chosen = {"estimator": _paper_estimator(), "n_folds": None, "rule": "plain"}
+        chosen = {"estimator": _paper_estimator(class_weight), "n_folds": None, "rule": "plain"}
         return cls(random_state=random_state, **(chosen | options))
 
     def _fit(self, pu: PUSample) -> Self:
@@ -340,9 +349,10 @@ class UpToFiveFolds(BaseCrossValidator):
         return int(min(5, np.unique(np.asarray(y), return_counts=True)[1].min()))
 
 
-def _paper_estimator() -> LogisticRegressionCV:
+def _paper_estimator(class_weight: str | None) -> LogisticRegressionCV:
     """The paper's inner classifier, with the arguments that keep each version of scikit-learn quiet."""
-    options = {"l1_ratios": (0,), "use_legacy_attributes": False}
+    options: dict[str, Any] = {"l1_ratios": (0,), "use_legacy_attributes": False}
     if "use_legacy_attributes" not in signature(LogisticRegressionCV).parameters:  # before scikit-learn 1.8
         options = {}
-    return LogisticRegressionCV(Cs=PAPER_CS, cv=UpToFiveFolds(), scoring="accuracy", max_iter=1000, **options)
+    options |= {"class_weight": class_weight, "max_iter": 1000}
+    return LogisticRegressionCV(Cs=PAPER_CS, cv=UpToFiveFolds(), scoring="accuracy", **options)
