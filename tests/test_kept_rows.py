@@ -198,7 +198,7 @@ def test_the_page_of_cells_is_of_these_rows(indexed, cells):
     assert accuracy.summary(cells) in text
     for prior in accuracy.PRIORS:
         assert accuracy.summary(accuracy.compared(indexed, prior)) in text
-    judged = [cell for cell in cells if cell.judged]
+    judged = [cell for cell in cells if cell.found.judged]
     counts, n = Counter(cell.found.verdict for cell in judged), len(judged)
     for page, sentence in (
         ("index.md", f"in {counts[BETTER]} of {n} cells, tied in {counts[TIED]} and worse in {counts[WORSE]}"),
