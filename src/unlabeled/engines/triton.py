@@ -115,11 +115,6 @@ def _device(*arrays: Any) -> torch.device:
     return torch.device("cpu") if INTERPRETED else torch.device("cuda", torch.cuda.current_device())
 
 
-def _own_in(block: slice, own: Any) -> Any:
-    """Places of own points in a block of them; -1 where they are in another."""
-    return np.where((own >= block.start) & (own < block.stop), own - block.start, -1)
-
-
 def _in_use(device: torch.device) -> AbstractContextManager[Any]:
     """Triton starts its kernels on the card in use, wherever the tensors are: make it theirs."""
     return nullcontext() if device.type == "cpu" else torch.cuda.device(device)
