@@ -42,8 +42,7 @@ SHAPES = (clusters, line, lattice, one_point, outliers, heavy_tails)
 @pytest.fixture
 def small_jobs(monkeypatch):
     """Let small jobs be computed by trees."""
-    monkeypatch.setattr(tree, "LEAST_PAIRS", 0)
-    monkeypatch.setattr(tree, "LEAST_PAIRS_UNEXPANDED", 0)
+    monkeypatch.setattr(tree, "LEAST_PAIRS", dict.fromkeys(tree.LEAST_PAIRS, 0))
     monkeypatch.setattr(tree, "LEAST_ROWS", 1)
 
 
@@ -303,7 +302,17 @@ def test_auto_takes_trees_where_they_may_pay():
     assert engine_of("numba", 20_000, 2) == "numba"
 
 
-@pytest.mark.parametrize(("n_features", "n_rows", "taken"), [(3, 10_000, True), (4, 10_000, False), (4, 30_000, True)])
-def test_four_features_need_more_pairs(n_features, n_rows, taken):
+@pytest.mark.parametrize(
+    ("n_features", "n_rows", "taken"),
+    [
+        (2, 10_000, True),
+        (3, 10_000, False),
+        (3, 20_000, True),
+        (4, 20_000, False),
+        (4, 30_000, True),
+        (5, 10**6, False),
+    ],
+)
+def test_more_features_need_more_pairs(n_features, n_rows, taken):
     reason = tree.unsuited(RBF(), n_rows, n_rows, n_features, exact=False)
     assert (reason is None) == taken

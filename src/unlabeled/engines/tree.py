@@ -35,18 +35,18 @@ from unlabeled.kernels import Kernel
 #: Errors of sums, relative to them, may be asked for: this by default. What of it an expansion may take: the rest is
 #: for points outside of its grid.
 TAKES_RTOL, RTOL, EXPANSION_SHARE = True, 1e-6, 0.7
-#: Most features, fewest pairs, and fewest queries and points for which trees are worth their making. Fewer pairs are
-#: done in a fraction of a second, while these loops, once on a machine, wait for the compiler.
-MOST_FEATURES, LEAST_PAIRS, LEAST_ROWS = 4, 100_000_000, 1000
-#: Without expansions there is less to gain, and a look at the data must be cheap beside the job.
-LEAST_PAIRS_UNEXPANDED = 500_000_000
+#: For each number of features the fewest pairs for which trees are worth their making, and the fewest queries and
+#: points. Fewer pairs are done in a fraction of a second, and a look at the data must be cheap beside that: with more
+#: features there is less to gain, and from four on there are no expansions.
+LEAST_PAIRS = {1: 100_000_000, 2: 100_000_000, 3: 300_000_000, 4: 500_000_000}
+LEAST_ROWS = 1000
 #: Features for which there are expansions.
 EXPANDED_FEATURES = 3
 #: Share of queries that may be too faint for leaves, as they are where weights are very uneven.
 MOST_FAINT = 0.1
 #: Costs in nanoseconds, of which only the ratios matter. All pairs, by what float32 suffices for (not, so): a pass over
 #: them, and a pair for an exponential that serves one gamma, or a ladder of several.
-PASS, ONE_STEP, LADDER_STEPS = (0.6, 0.1), 0.22, 0.35
+PASS, ONE_STEP, LADDER_STEPS = (0.5, 0.1), 0.2, 0.26
 #: A near pair, and what each feature adds to it; a query among leaves.
 NEAR_PAIR, NEAR_FEATURE, NEAR_QUERY = 0.65, 0.15, 700.0
 #: A coefficient of a point or query in a cell, a multiplication between cells, a row to be sorted into cells or into a
@@ -71,10 +71,9 @@ def unsuited(kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, 
         return f"the kernel {kernel.name!r} has no end beyond which points do not matter"
     if exact:
         return "exact sums leave nothing out"
-    if n_features > MOST_FEATURES:
-        return f"of {n_features} features (more than {MOST_FEATURES}) all rows are about equally far from each other"
-    least = LEAST_PAIRS if n_features <= EXPANDED_FEATURES else LEAST_PAIRS_UNEXPANDED
-    if n_queries * n_points < least or min(n_queries, n_points) < LEAST_ROWS:
+    if n_features not in LEAST_PAIRS:
+        return f"of {n_features} features (more than {max(LEAST_PAIRS)}) all rows are about equally far from each other"
+    if n_queries * n_points < LEAST_PAIRS[n_features] or min(n_queries, n_points) < LEAST_ROWS:
         return f"{n_queries} x {n_points} pairs are done before a tree is made"
     return None
 
