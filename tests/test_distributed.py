@@ -23,7 +23,7 @@ from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
 from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
 from unlabeled.distributed.partitions import as_partitions  # noqa: E402
 from unlabeled.distributed.placing import Recipe  # noqa: E402
-from unlabeled.scoring import copies, selection, smoothing  # noqa: E402
+from unlabeled.scoring import copies, selection  # noqa: E402
 
 N_POSITIVE, N_UNLABELED = 40, 360
 LOW, HIGH = slice(0, 200), slice(200, 400)
@@ -102,7 +102,7 @@ def test_large_tables_in_small(many, scenario, monkeypatch):
         monkeypatch.setattr(selection, "JUDGING_POINTS", 120)
         monkeypatch.setattr(selection, "JUDGING_ROWS", 60)
     else:
-        monkeypatch.setattr(smoothing, "MANY_ROWS", 30)
+        monkeypatch.setattr("unlabeled.scoring.folds.MANY_ROWS", 30)
     X, y, rows = table(rounded=many == "few different rows")
     options = {"scenario": scenario, "max_evaluations": 250, "random_state": 3, "exact": True}
     local = WMMDClassifier(**options).fit(X, y)
@@ -294,7 +294,7 @@ def test_partitions_are_not_gathered(monkeypatch):
         return found
 
     monkeypatch.setattr(distributed.Client, "gather", watched)
-    monkeypatch.setattr(smoothing, "MANY_ROWS", 10_000)
+    monkeypatch.setattr("unlabeled.scoring.folds.MANY_ROWS", 10_000)
     for name, value in (("JUDGING_POINTS", 1000), ("JUDGING_ROWS", 200)):
         monkeypatch.setattr(selection, name, value)
     monkeypatch.setattr("unlabeled.scoring.forms.MOST_ROWS", 500)

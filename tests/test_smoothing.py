@@ -11,19 +11,10 @@ from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons
 from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.samples import PUSample, Sample
-from unlabeled.scoring import smoothing
+from unlabeled.scoring.folds import LEAST_ROWS, N_FOLDS, Folds, deal, deal_into_folds, members_of_folds
 from unlabeled.scoring.ratio import Kernels
 from unlabeled.scoring.selection import loo_scores_at
-from unlabeled.scoring.smoothing import (
-    LEAST_ROWS,
-    N_FOLDS,
-    SMALLEST_PROBABILITY,
-    Folds,
-    SumsByFold,
-    deal,
-    deal_into_folds,
-    members_of_folds,
-)
+from unlabeled.scoring.smoothing import SMALLEST_PROBABILITY, SumsByFold
 
 # --- the oracle: rows repeated instead of weighted, dense kernel matrices, one left-out fold after the other ---
 
@@ -164,7 +155,7 @@ def test_copies_share_a_fold_and_neither_order_nor_units_matter(seed):
 
 def test_of_many_rows_each_has_its_fold_by_itself(rng, monkeypatch):
     rows = rng.normal(size=(3000, 3))
-    monkeypatch.setattr(smoothing, "MANY_ROWS", 1000)
+    monkeypatch.setattr("unlabeled.scoring.folds.MANY_ROWS", 1000)
     folds = deal_into_folds(rows)
     assert np.bincount(folds).min() > 200
     np.testing.assert_array_equal(np.concatenate([deal_into_folds(rows[:1100]), deal_into_folds(rows[1100:])]), folds)

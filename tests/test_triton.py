@@ -22,8 +22,9 @@ from unlabeled.engines import checked_log_kernel_sums, choose_engine, choosing, 
 from unlabeled.engines.kept import Kept
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
 from unlabeled.samples import PUSample, Sample
+from unlabeled.scoring.folds import Folds
 from unlabeled.scoring.ratio import Kernels, log_scores
-from unlabeled.scoring.smoothing import Folds, SumsByFold
+from unlabeled.scoring.smoothing import SumsByFold
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")

@@ -27,6 +27,7 @@ from unlabeled.samples import PUSample
 from unlabeled.scoring.candidate import Candidate
 from unlabeled.scoring.compression import Compression, Target, check_target
 from unlabeled.scoring.copies import Copies, once_each, without_copies
+from unlabeled.scoring.folds import Folds
 from unlabeled.scoring.ratio import Kernels, Ratio, engine_of_fit, log_score, log_scores
 from unlabeled.scoring.scaling import (
     SCALINGS,
@@ -49,7 +50,7 @@ from unlabeled.scoring.selection import (
     misclassification_risks,
     some_places,
 )
-from unlabeled.scoring.smoothing import Folds, Round, Smoothing, SumsByFold, Voters, scored_places
+from unlabeled.scoring.smoothing import Round, Smoothing, SumsByFold, Voters, scored_places
 from unlabeled.scoring.witness import Witness
 from unlabeled.stages import stage
 
