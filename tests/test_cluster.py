@@ -28,6 +28,8 @@ def client():
         "distributed.worker.memory.terminate": False,
         "distributed.scheduler.allowed-failures": 10,
         "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
+        # So long after a worker was lost, its nanny is closed for good if the next one has just been lost as well.
+        "distributed.deploy.lost-worker-timeout": "10 minutes",
     }
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
