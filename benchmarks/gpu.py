@@ -13,7 +13,8 @@ Triton kernel multiplies matrices of such a shape in tf32x3, as measured (torch'
 With --tune every case is run with each of a list of tile shapes. With --fit classifiers are fitted to a table of the
 shape of HIGGS, again and again since the first one compiles, and score 100,000 rows. With --peers torch's blocked
 `cdist`, and KeOps where installed, take a turn, and least squares on the processor.
-With --stream the points come from the host's memory, once as a whole and once in ten blocks.
+With --stream the points come from the host's memory, once as a whole and once in ten blocks; and 40 million of them,
+once with the card empty and once with all but 6 GB of it taken, where they do not fit.
 """
 
 from __future__ import annotations
@@ -239,6 +240,28 @@ def stream() -> None:
     engine._block_size = whole_size
 
 
+def stream_to_a_full_card(n_points: int = 40_000_000, d: int = 26, n_queries: int = 1_000, left: int = 6) -> None:
+    """More points than the card has memory for, with ``left`` GiB: what is free decides how they are sent."""
+    generator = np.random.default_rng(0)
+    points = generator.standard_normal((n_points, d), dtype=np.float32)
+    queries, gammas = points[:n_queries] + 0.1, np.array([1 / (2 * d)])
+    found = {}
+    for name, share in (("with the card empty", 0.0), ("with the card full", 1.0)):
+        free, _ = torch.cuda.mem_get_info()
+        taken = torch.empty(int(share * max(0, free - (left << 30))), dtype=torch.uint8, device="cuda")
+        start, fresh = time.perf_counter(), points[:]
+        found[name] = engine.log_sums(queries, fresh, KERNELS["rbf"], gammas, None, None, exact=False, n_jobs=None)
+        seconds = time.perf_counter() - start
+        n_blocks = -(-n_points // engine._block_size(points, torch.device("cuda")))
+        free, _ = torch.cuda.mem_get_info()
+        print(f"{n_points:,} points, {name}: {seconds:.1f} s, blocks {n_blocks}, free after it {free / 2**30:.1f} GiB")
+        del taken, fresh
+        engine._KEPT.clear()
+        torch.cuda.empty_cache()
+    empty, full = found.values()
+    print(f"largest difference of the two {np.abs(empty - full).max():.1e}", flush=True)
+
+
 def tune(case: Case, call: Callable[[], object]) -> None:
     """The same call with other tiles; the fastest is kept for what follows."""
     columns, block = n_columns(case.d)
@@ -312,6 +335,7 @@ def main() -> None:
         report(name, CASES[name], args, rates)
     if args.stream:
         stream()
+        stream_to_a_full_card()
     if args.fit:
         fit_and_score(peers=args.peers)
 
