@@ -21,6 +21,7 @@ from unlabeled import engines
 from unlabeled.engines import ENGINES, choose_engine, choosing, intermediate, log_kernel_sums, select_engine, vectors
 from unlabeled.engines import numba as numba_engine
 from unlabeled.engines.ladders import Ladders
+from unlabeled.engines.vectors import LADDER
 from unlabeled.kernels import KERNELS, PAPER_GAMMAS, RBF
 
 #: 1,100 queries against 1,000 points: just over what is computed by differences, so that tiles are tested.
@@ -147,19 +148,20 @@ def test_tiles_agree_on_anything(data, scale, offset):
 @given(st.lists(st.one_of(st.floats(1e-9, 1e9), st.integers(1, 70).map(float)), min_size=1, max_size=20))
 def test_ladders_hold_every_gamma(gammas):
     gammas = np.array(gammas)
-    grid = Ladders.of(gammas, 3)
+    grid = Ladders.of(gammas, LADDER)
     np.testing.assert_allclose(grid.base * grid.steps[grid.slots], gammas, rtol=1e-11)
     assert grid.lengths.sum() == len(grid.steps)
     firsts = np.cumsum(np.append(0, grid.lengths[:-1]))
     assert (np.diff(grid.steps[firsts]) > 0).all()  # what is too narrow to matter is left out from there on
     for first, length in zip(firsts, grid.lengths, strict=True):
-        assert length in {1, 3}
+        assert length in {1, LADDER}
         np.testing.assert_allclose(grid.steps[first : first + length], grid.steps[first] * 2.0 ** np.arange(length))
 
 
 def test_few_exponentials_serve_a_grid_of_ratio_two():
-    assert list(Ladders.of(2.0 ** np.arange(-3, 9), 3).lengths) == [3, 3, 3, 3]
+    assert list(Ladders.of(2.0 ** np.arange(-3, 9), 4).lengths) == [4, 4, 4]
     assert list(Ladders.of(np.geomspace(0.3, 0.3 * 2**11, 12), 3).lengths) == [3, 3, 3, 3]
+    assert list(Ladders.of(np.array(PAPER_GAMMAS), 4).lengths) == [4, 1]
     assert list(Ladders.of(np.array(PAPER_GAMMAS), 3).lengths) == [3, 1, 1]
 
 
@@ -247,7 +249,7 @@ def test_weights_of_any_spread(spread, rng):
 @njit
 def _powers_of_row(exponents, terms):
     one = exponents.dtype.type(1)
-    vectors.exp2_term(exponents, one, terms[3:])
+    vectors.exp2_term(exponents, one, terms[LADDER:])
     vectors.exp2_terms(exponents, one, terms)
     return vectors.exp2_sum(exponents, one)[0], vectors.exp2_sums(exponents, one), vectors.dot(exponents, terms[2])
 
@@ -256,9 +258,9 @@ def _powers_of_row(exponents, terms):
 @pytest.mark.parametrize("low", [-0.5, -30.0, -1000.0])
 def test_exponentials_of_a_row(dtype, low, rng):
     exponents = rng.uniform(low, 0, 64 * intermediate.lanes(np.float32)).astype(dtype)
-    terms = np.empty((4, len(exponents)), dtype)
+    terms = np.empty((LADDER + 1, len(exponents)), dtype)
     alone, ladder, dot = _powers_of_row(exponents, terms)
-    expected = np.exp2(np.multiply.outer([1, 2, 4, 1], exponents.astype(float)))
+    expected = np.exp2(np.multiply.outer([1, 2, 4, 8, 1], exponents.astype(float)))
     rtol, atol = (8e-7, 2.0**-60) if dtype is np.float32 else (1e-14, 2.0**-500)
     np.testing.assert_allclose(terms, expected, rtol=rtol, atol=atol)
     np.testing.assert_allclose([*ladder, alone], expected.sum(axis=1), rtol=rtol)

@@ -147,7 +147,7 @@ def add_near(
     """Add sums of ``2^(-scale d^2)`` over the points; the number of pairs that were computed.
 
     Shapes: queries (n_queries, n_features), own (n_queries,): places in the leaves; tops (n_queries,) and sums
-    (n_weightings or 1, n_steps, n_queries): each step, there are one or three, doubles the scale, and a sum is
+    (n_weightings or 1, n_steps, n_queries): each step, there are one or `LADDER`, doubles the scale, and a sum is
     ``2^-top`` (doubled as often) times what is stored. What is below ``2^-depth`` of a sum may be left out. Stops once
     more than ``most`` pairs were computed. To work in: box (3, n_features), limits (QUERIES,), stack (128,), terms
     (LADDER, n_places), totals (padded,).
@@ -214,7 +214,7 @@ def _add_leaf(
             totals = near_powers(queries[i], block, scale, tops[i], terms)
         else:
             (total,) = near_terms(queries[i], block, scale, tops[i], terms)
-            totals = total, total, total
+            totals = total, total, total, total  # as many as a ladder has
         for step in range(sums.shape[1]):
             if 0 <= itself < width:
                 terms[step, itself] = 0

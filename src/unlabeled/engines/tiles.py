@@ -190,8 +190,8 @@ def rbf_tiles(
 
     Shapes: queries (n_blocks, *shape.queries), points (n_blocks, *shape.points), offsets (n_blocks, width), weights
     (n_blocks, n_weightings, width), with no weighting for plain sums, own (n_padded,), ladders (n_ladders,): whether
-    one step has an exponential or three, each twice the one before, share one; steps (n_steps,), sums (n_weightings or
-    1, n_steps, n_padded). To work in: tile (height, width) and terms (LADDER, width).
+    one step has an exponential or `LADDER` share one, each twice the one before; steps (n_steps,), sums (n_weightings
+    or 1, n_steps, n_padded). To work in: tile (height, width) and terms (LADDER, width).
     """
     height, width = tile.shape
     for p in range(len(points)):

@@ -46,7 +46,7 @@ EXPANDED_FEATURES = 3
 MOST_FAINT = 0.1
 #: Costs in nanoseconds, of which only the ratios matter. All pairs, by what float32 suffices for (not, so): a pass over
 #: them, and a pair for an exponential that serves one gamma, or a ladder of several.
-PASS, ONE_STEP, LADDER_STEPS = (0.5, 0.1), 0.2, 0.26
+PASS, ONE_STEP, LADDER_STEPS = (0.5, 0.1), 0.2, 0.29
 #: A near pair, and what each feature adds to it; a query among leaves.
 NEAR_PAIR, NEAR_FEATURE, NEAR_QUERY = 0.65, 0.15, 700.0
 #: A coefficient of a point or query in a cell, a multiplication between cells, a row to be sorted into cells or into a

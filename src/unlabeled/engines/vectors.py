@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,11 @@ ROWS = 12 if VECTOR_BYTES == 128 else 6
 #: Features of a panel that are multiplied before the next ones.
 SLICE = 256
 
-#: Powers of an exponential that are summed with it: k, k^2 and k^4, where an error of 2e-7 has become 7e-7.
-LADDER = 3
+#: Numbers that are summed of an exponential: k, k^2, k^4 and k^8, where an error of 8e-8 has become 7e-7.
+LADDER = 4
+
+#: A square that is only added to a sum may be so at once.
+_FUSED = ("contract",)
 
 
 @intrinsic
@@ -125,22 +128,34 @@ def _over_powers(
 ) -> Sequence[Any]:
     """Go through k = 2^(scale * exponent) and some squares of it, k^2, k^4, ...: ``values = use(i, values, powers)``.
 
-    What is below 2^least counts as 2^least. Squares of numbers below half of that exponent would be slow to compute as
-    they lose their digits, so these are not let in.
+    What is below `_least` counts as that.
     """
     exponents, scale = arguments
-    half, builder, pointer = code.float.least // 2, code.builder, code.pointer(exponents)
-    scales = code.splat(scale)
-    smallest = builder.fdiv(code.float.all(half if n_squares else code.float.least), scales)
+    builder, pointer, scales = code.builder, code.pointer(exponents), code.splat(scale)
+    smallest = builder.fdiv(code.float.all(_least(code, n_squares)), scales)
 
     def powers_at(i: Any, values: Sequence[Any]) -> Sequence[Any]:
-        powers = [code.exp2(code.larger(code.load(pointer, i), smallest), scales)]
-        for n_before in range(n_squares):
-            root = code.larger(powers[-1], code.float.all(2.0**half)) if n_before else powers[-1]
-            powers.append(builder.fmul(root, root))
-        return use(i, values, powers)
+        return use(i, values, _powers(code, code.larger(code.load(pointer, i), smallest), scales, n_squares))
 
     return code.loop(code.size(exponents), code.float.vector.count, start, powers_at)
+
+
+def _least(code: Code, n_squares: int) -> int:
+    """Exponent of the smallest number, with its square where that is asked for, that has all its digits."""
+    return code.float.least // 2 if n_squares else code.float.least
+
+
+def _powers(code: Code, exponent: Any, scale: Any, n_squares: int) -> list[Any]:
+    """2^(scale * exponent) and its squares, of products of at least `_least`.
+
+    Squares that lose their digits would be slow to compute, so of what is smaller than that the square of the smallest
+    is taken.
+    """
+    powers = [code.exp2(exponent, scale, finer=n_squares > 0)]
+    for n_before in range(n_squares):
+        root = code.larger(powers[-1], code.float.all(2.0 ** _least(code, 1))) if n_before else powers[-1]
+        powers.append(code.builder.fmul(root, root, flags=_FUSED))
+    return powers
 
 
 def _sums(n_squares: int) -> Any:
@@ -150,9 +165,8 @@ def _sums(n_squares: int) -> Any:
             code = Code(context, builder, exponents.dtype)
             given = code.array(signature.args[0], arguments[0]), arguments[1]
             zeros = [code.float.all(0.0)] * (n_squares + 1)
-            found = _over_powers(
-                code, given, n_squares, zeros, lambda _, so_far, powers: list(map(builder.fadd, so_far, powers))
-            )
+            add = partial(builder.fadd, flags=_FUSED)
+            found = _over_powers(code, given, n_squares, zeros, lambda _, sums, powers: list(map(add, sums, powers)))
             return context.make_tuple(
                 builder, signature.return_type, [code.over_lanes(builder.fadd, vector) for vector in found]
             )
@@ -260,12 +274,8 @@ def _near(n_squares: int) -> Any:
                 zeros = [wide.float.all(0.0)]
                 (sq_dist,) = wide.loop(n_features, 1, zeros, lambda k, sums: add_feature(j, k, sums[0]))
                 exponents = builder.fptrunc(wide.multiply_add(sq_dist, scales, tops), code.float.vector)
-                least = code.float.all(code.float.least)
-                powers = [code.exp2(code.larger(exponents, least), code.float.all(1.0))]
-                root = code.larger(powers[0], code.float.all(2.0 ** int(code.float.least / 2**n_squares)))
-                for _ in range(n_squares):
-                    root = builder.fmul(root, root)
-                    powers.append(root)
+                least = code.float.all(_least(code, n_squares))
+                powers = _powers(code, code.larger(exponents, least), code.float.all(1.0), n_squares)
                 for row, power in enumerate(powers):
                     code.store(power, target, builder.add(j, builder.mul(width, code.index(row))))
                 return list(map(builder.fadd, so_far, powers))
@@ -282,8 +292,8 @@ def _near(n_squares: int) -> Any:
 
 
 #: For a query z (n_features,) and a block of points x (n_features, width) in float64: fill rows (LADDER, width) of
-#: float32 with k = 2^(top - scale |z - x|^2), or with it and its powers k^2 and k^4, and answer the sum of each row.
-#: What is too small for a float32, or has such a power, counts there as the smallest that is not.
+#: float32 with k = 2^(top - scale |z - x|^2), or with it and its powers k^2, k^4 and k^8, and answer the sum of each
+#: row. What is below `_least` counts as that.
 near_terms, near_powers = _near(0), _near(LADDER - 1)
 
 
