@@ -191,3 +191,32 @@ def test_more_rows_than_there_are_is_all_of_them(fitted, new_rows):
     whole = fitted.compressed(10**6)
     assert whole.compression_.largest_change == 0
     assert_allclose(whole.score_samples(new_rows[:50]), fitted.score_samples(new_rows[:50]), atol=1e-8)
+
+
+# --- what a compressed model must not lose ---
+
+
+def test_a_floor_stays_or_is_refused():
+    X, y = table(np.random.default_rng(2), 600, 60, 2)
+    model = WMMDClassifier.paper(0.5, floor=1e-8, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="needs compress=None"):
+        model.compressed("copies")
+
+
+def test_known_negatives_come_in_by_scores_of_all_rows(rng):
+    X, y = table(rng, 3000)
+    negatives = rng.standard_normal((200, 3))
+    X, y = np.vstack([X, negatives]), np.append(y, np.full(200, -1))
+    plain = WMMDClassifier(0.4, negative=-1, random_state=0).fit(X, y)
+    model = WMMDClassifier(0.4, negative=-1, compress=2000, random_state=0).fit(X, y)
+    later = plain.compressed(2000)
+    assert model.known_negatives_.eta == plain.known_negatives_.eta
+    assert model.threshold_ == plain.threshold_
+    assert_allclose(model.score_samples(X), later.score_samples(X), rtol=1e-9)
+    assert model.compression_.n_rows < model.compression_.n_rows_before
+
+
+@pytest.mark.parametrize("target", [1000.0, 1550.0, 20.5])
+def test_a_number_of_rows_that_is_no_whole_number(fitted, target):
+    with pytest.raises(ValueError, match=re.escape(f"as in compress={round(target)}.")):
+        fitted.compressed(target)

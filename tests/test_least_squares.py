@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_gaussian_quantiles
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -518,3 +519,8 @@ def test_a_fit_on_a_card_is_the_same(scenario, rng):
     assert on_processor.engine_ == "reference"
     np.testing.assert_allclose(on_card.score_samples(rows), on_processor.score_samples(rows), atol=1e-6)
     assert "not triton" in LeastSquaresPUClassifier(0.4, max_landmarks=5).fit(rows, labels).engine_reason_
+
+
+def test_the_ratio_of_an_unfitted_classifier():
+    with pytest.raises(NotFittedError):
+        LeastSquaresPUClassifier(0.5).density_ratio(np.ones((2, 2)))

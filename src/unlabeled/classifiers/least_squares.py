@@ -220,7 +220,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
 
     def density_ratio(self, X: ArrayLike) -> FloatArray:
         """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative."""
-        return self.ratio_.at(self.form_.apply(self._validated(X)), self.engine)
+        rows = self._validated(X)
+        return self.ratio_.at(self.form_.apply(rows), self.engine)
 
     def _check_parameters(self, pu: PUSample) -> None:
         kernel = as_inner_product("rbf" if _is_auto(self.kernel) else self.kernel)

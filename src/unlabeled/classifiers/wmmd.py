@@ -110,7 +110,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         What new rows are scored by. None: all training rows. "copies": equal rows merged into one with their weight,
         which is exact. An int: at most so many rows of each sample, by kernel thinning. A float: as few rows as change
         the log ratio by at most so much, measured at 1,000 rows of each sample. See also `compressed`. Of the fit to
-        known negatives all rows stay.
+        known negatives all rows stay, and what is measured is the change before these come in.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Case-control: the unlabeled rows are a sample of the population (the paper's two samples). Single-sample: one
         sample of the population, some of whose positives are labelled; labelled and unlabeled rows together are
@@ -322,7 +322,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
                 "Known negatives need scores of all rows by both fits, and selection='holdout' scores a fifth of them, "
                 "another one each time; use selection='loo'."
             )
-        return super()._learn(pu, prior)
+        super()._learn(pu, prior)
+        with stage("compression"):  # last: known negatives come in by scores of all rows
+            self.compression_ = self._compression(self.compress)
+        return self
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_parameters(pu)
@@ -346,9 +349,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
             smoothed = scores if sums is None else self._smoothed(chosen, scores, sums, copies)
         with stage("calibration"):
             self._decide(copies.apart(smoothed))
-        with stage("compression"):
-            self.compression_ = self._compression(self.compress)
-        self._witness, self._without_copies = None, None
+        self._witness, self._without_copies, self.compression_ = None, None, None
         self._scored_by()
         return self
 
@@ -396,6 +397,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         check_is_fitted(self)
         check_target(target)
         smaller = copy(self).set_params(compress=target)
+        smaller._check_floor()
         smaller.compression_ = self._compression(target)
         return smaller
 

@@ -29,6 +29,8 @@ from unlabeled.scoring.ratio import Kernels, Ratio, log_score
 
 #: Merge copies and nothing else.
 COPIES = "copies"
+#: A change of the log ratio beyond which a float must have been meant for a number of rows.
+LARGEST_CHANGE = 20.0
 #: Rows of each sample that are put aside to measure the error at.
 N_CHECKED = 1000
 #: Halving stops before it leaves fewer rows.
@@ -56,8 +58,9 @@ class Compression:
     n_rows_before, n_rows : int
         Kernels that a score takes, before and now.
     largest_change, mean_change : float
-        Of the log ratio, at rows that were put aside; 0 where only copies were merged. Of k such rows, one in k + 1 new
-        rows changes by more than the largest: where k is 1,000, one in a thousand, by an amount that is not known.
+        Of the log ratio, before known negatives come in, at rows that were put aside; 0 where only copies were merged.
+        Of k such rows, one in k + 1 new rows changes by more than the largest: where k is 1,000, one in a thousand, by
+        an amount that is not known.
     """
 
     ratios: tuple[Ratio, ...]
@@ -84,8 +87,13 @@ def check_target(target: object) -> None:
         return
     if isinstance(target, Integral) and not isinstance(target, bool) and int(target) >= 1:
         return
-    if isinstance(target, Real) and not isinstance(target, Integral) and 0 < float(target) < np.inf:
+    if isinstance(target, Real) and not isinstance(target, Integral) and 0 < float(target) <= LARGEST_CHANGE:
         return
+    if isinstance(target, float) and LARGEST_CHANGE < target < np.inf:
+        raise ValueError(
+            f"compress={target!r} would let the log ratio change by that much, at most {LARGEST_CHANGE:g} makes sense; "
+            f"for a number of rows give a whole number, as in compress={round(target)}."
+        )
     raise ValueError(
         f"compress={target!r} is not known; use None, 'copies', a whole number of rows for each sample, or a float: "
         "the largest change of the log ratio that may be."
