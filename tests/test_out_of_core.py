@@ -91,6 +91,10 @@ def test_some_rows_say_what_columns_are(table, monkeypatch, capsys):
     assert facts["labelling"]["p_value"] > 0.05
     assert facts["label"]["n_positive"] == int(table["known"].sum())
     assert 0.3 < facts["labelling"]["largest_prior"] <= 1
+    assert call("fit", "t.parquet", *FIT, "--prior", "0.35", "--json", "--force") == 0
+    labelling = json.loads(capsys.readouterr().out)["labelling"]
+    assert "a prior of at least 0.35 (" in labelling["verdict"]
+    assert [round(entry["prior"], 9) for entry in labelling["sensitivity"]] == [0.28, 0.35, 0.42]
 
 
 def test_the_usual_method(table, monkeypatch):

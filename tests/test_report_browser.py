@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from unlabeled import Costs, WMMDClassifier, report
 from unlabeled.datasets import make_gaussians
 from unlabeled.displays.threshold_table import ThresholdTable
-from unlabeled.reports.content import SHOWN, threshold_cells
+from unlabeled.reports.content import SHOWN, threshold_cells, told_as_money
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 EVIL = "<script>document.title = 'broken'</script>"
@@ -107,8 +107,12 @@ def test_costs_can_be_changed(opened, table):
     cost = table.rows[25].cost(Costs(3, 50))
     numbers = json.loads(page.locator("#now-cost").get_attribute("data-cost"))
     assert numbers == pytest.approx([cost.value, cost.low, cost.high])
-    words = page.locator("#now-cost").text_content().replace(",", "")
-    assert words == f"{cost.value:.0f} ({cost.low:.0f} to {cost.high:.0f})"
+    assert page.locator("#now-cost").text_content() == told_as_money(cost)
+    for price in ("0.5", "0.013", "1234.5"):  # halves, small and large amounts
+        page.fill("#cost-false", price)
+        page.fill("#cost-missed", price)
+        now = told_as_money(table.rows[25].cost(Costs(float(price), float(price))))
+        assert page.locator("#now-cost").text_content() == now
     page.click("#cheapest")
     assert int(page.input_value("#threshold")) == table.cheapest(Costs(3, 50))
     page.click("#in-use")

@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
 
-from unlabeled import WMMDClassifier, report
+from unlabeled import ElkanNotoClassifier, WMMDClassifier, report
 from unlabeled.bounds import round_ball_bound, sample_size
 from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.evaluation import find_evidence
-from unlabeled.reports import CHECKS, SEVERITIES
+from unlabeled.reports import CHECKS, SEVERITIES, subject
 from unlabeled.reports.checks import DOCUMENTATION, column_areas, order_of_labels, positives_needed
 from unlabeled.tables import Column, Columns
 from unlabeled.tables.profile import profile, shifts
@@ -183,6 +186,17 @@ def test_positives_that_are_copies_of_unlabeled_rows():
     assert "20 labelled rows have a copy" in check.sentence
 
 
+def test_copies_are_natural_in_a_table_of_few_categories(rng):
+    truth = rng.random(2000) < 0.3
+    X = np.column_stack(
+        [rng.binomial(4, 0.3 + 0.4 * truth), rng.binomial(6, 0.3 + 0.3 * truth), rng.integers(0, 5, 2000)]
+    )
+    y = (truth & (rng.random(2000) < 0.4)).astype(int)
+    model = fitted(X.astype(float), y, 0.3, scenario="single-sample", smoothing=0)
+    assert found("PU202", model, X.astype(float), y).severity == "ok"
+    assert found("PU402", model, X.astype(float), y).severity == "warning"
+
+
 def test_the_order_of_labels_by_hand():
     labels = np.array([True, True, False, True, False, False])  # four runs where four are expected
     assert order_of_labels(labels) == pytest.approx(0)
@@ -289,6 +303,73 @@ def test_the_index_of_a_shift_by_hand():
     assert half.index == pytest.approx(np.sum((q - p) * np.log(q / p)))
     assert half.is_clear
     assert not same.is_clear
+
+
+def one_sample(n_rows, prior, seed, separation=3.0):
+    """A table of the population, some of whose positives are labelled."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < prior
+    return rng.normal(size=(n_rows, 2)) + separation * truth[:, None], (truth & (rng.random(n_rows) < 0.6)).astype(int)
+
+
+@pytest.fixture
+def few_rows_are_looked_at(monkeypatch):
+    monkeypatch.setattr(subject, "MOST_POSITIVES", 150)
+    monkeypatch.setattr(subject, "MOST_UNLABELED", 600)
+
+
+@pytest.mark.usefixtures("few_rows_are_looked_at")
+def test_long_tables_of_one_sample():
+    """Most labelled rows of a long table are looked at, and few others: what is said is of the table all the same."""
+    (X, y), (new, of_new) = one_sample(6000, 0.06, 0), one_sample(6000, 0.06, 1)
+    model = fitted(X, y, 0.06, scenario="single-sample")
+    check = found("PU201", model, X, y)  # the share of labelled rows that are looked at is above the prior
+    assert (check.severity, "a prior of at least 0.06" in check.sentence) == ("ok", True)
+    for labels in (None, of_new):
+        about = report(model, new, labels)
+        (prior,) = (float(words) for words in re.findall("About ([.0-9]+) of", CHECKS["PU502"](about.subject).sentence))
+        assert 0.04 < prior < 0.085
+        assert found("PU501", model, new, labels).severity == "ok"
+    assert found("PU501", model, X, y, new=new).severity == "ok"
+
+
+@pytest.mark.parametrize("kind", [WMMDClassifier, ElkanNotoClassifier])
+def test_other_features_are_another_table(kind):
+    X, y = one_sample(800, 0.3, 0)
+    model = kind(prior=0.3, scenario="single-sample", random_state=0).fit(X, y)
+    assert report(model, X, y).subject.is_training
+    assert report(model, pd.DataFrame(X), y).subject.is_training
+    assert not report(model, X + 1, y).subject.is_training
+    assert not report(model, X[:700], y[:700]).subject.is_training
+    assert not report(model, X, 1 - y).subject.is_training
+    assert found("PU501", fitted(X, y, 0.3), X + 5, y).severity == "warning"
+
+
+def test_a_training_table_of_words_missing_values_or_within_a_pipeline():
+    X, y = one_sample(500, 0.3, 0)
+    X[::7, 1] = np.nan
+    words = pd.DataFrame({"x": X[:, 0], "town": np.where(X[:, 1] > 1, "Rome", "Oslo")})
+    for table, model in (
+        (X, fitted(X, y)),
+        (words, fitted(words, y)),
+        (csr_array(np.nan_to_num(X)), fitted(csr_array(np.nan_to_num(X)), y)),
+        (np.nan_to_num(X), make_pipeline(PCA(), WMMDClassifier(0.4)).fit(np.nan_to_num(X), y)),
+    ):
+        assert report(model, table, y).subject.is_training
+
+
+def test_weights_are_not_known_to_the_report():
+    X, y = one_sample(400, 0.3, 0)
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    model = WMMDClassifier(0.3, scenario="single-sample").fit(X, y, sample_weight=weights)
+    assert report(model, X, y).subject.is_training
+    for code in ("PU201", "PU302"):
+        assert found(code, model, X, y).severity == "skipped"
+
+
+def test_a_table_of_labelled_rows_alone(clean):
+    X, y, model = clean
+    assert "<svg" in report(model, X[y == 1], y[y == 1]).html
 
 
 def test_another_share_of_positives(clean):

@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from unlabeled.datasets import make_gaussians
 from unlabeled.displays.threshold_table import ThresholdTable
 from unlabeled.evaluation import find_evidence
 from unlabeled.metrics import PUStratifiedKFold
-from unlabeled.reports.content import as_script_data, some_of_both, threshold_cells
+from unlabeled.reports.content import as_script_data, money, some_of_both, threshold_cells
 from unlabeled.reports.importance import MOST_COLUMNS, importances
 
 EVIL = "<script>alert(1)</script>"
@@ -324,6 +325,28 @@ def test_checks_alone_with_an_exit_code_on_request(capsys):
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, "0"),
+        (0.0042, "0.00420"),
+        (0.5, "0.500"),
+        (2.5, "2.50"),
+        (99.96, "100.0"),
+        (100.5, "101"),
+        (1234567, "1,234,567"),
+    ],
+)
+def test_amounts_have_three_digits(value, words):
+    assert money(value) == words
+
+
+def test_costs_of_another_type_are_refused():
+    model = WMMDClassifier(0.5).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 0, 0])
+    with pytest.raises(TypeError, match=re.escape("as in Costs(1, 20); got (1, 5)")):
+        report(model, costs=(1, 5))
+
+
 def test_costs_that_are_none(capsys):
     assert run(app, ["report", "a.model", "--checks", "--costs", "1;2"]) == 1
     assert "are not two numbers" in capsys.readouterr().err

@@ -17,7 +17,15 @@ from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_hos
 from unlabeled.frames import columns_of_words, new_encoder
 from unlabeled.labels import completed, find_classes, known_among, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
-from unlabeled.samples import PUSample, as_log_weights, checked_samples, split_samples, warn_if_constant
+from unlabeled.samples import (
+    PUSample,
+    as_log_weights,
+    checked_samples,
+    means_of_some_rows,
+    split_samples,
+    warn_if_constant,
+    warn_if_no_counts,
+)
 from unlabeled.stages import listening, printing, stage
 
 
@@ -53,6 +61,7 @@ class PUInput:
     _takes_sparse: bool = False
     _takes_tensors: bool = False  # on a card, as they are; others work on a copy in the host's memory
     _learned_sparse: bool = False  # whether the table of `fit` was sparse
+    _table_seen: dict[str, Any] | None = None  # what that table is known again by
 
     scenario: str
     pos_label: Any = None  # what models that were saved before have
@@ -79,7 +88,8 @@ class PUInput:
             positives; of words "positive", "yes", "true" and the like do, beside "unlabeled", "no", "" and the like;
             else ``pos_label`` names the positive one. A missing value (None, NaN, NA) is unlabeled.
         sample_weight : array of shape (n_samples,), optional
-            How often each row counts.
+            How often each row counts: a weight of 2 is a row and its copy, and what leaves the row out keeps the copy.
+            Weights that say how far a row stands for others, as in a survey, should have a mean of 1.
 
         Notes
         -----
@@ -131,7 +141,15 @@ class PUInput:
         self._name_negatives(on_host(y), is_negative)
         warn_if_constant(rows)
         log_weights = as_log_weights(sample_weight, rows.shape[0])
+        if log_weights is not None:
+            warn_if_no_counts(log_weights[is_positive])
         pu = split_samples(rows, is_positive, log_weights, self.scenario, is_negative)
+        self._table_seen = {
+            "n_rows": rows.shape[0],
+            "n_labelled": int(is_positive.sum()),
+            "means": means_of_some_rows(rows),
+            "is_weighted": log_weights is not None,
+        }
         self._remember_form(pu)
         self._speak_of_columns()
         return pu
@@ -154,7 +172,7 @@ class PUInput:
             pu = checked_samples(pu).mapped(self._accepted)
         self._remember_form(pu)
         self.classes_, self.n_features_in_, self.unlabeled_label_ = np.array([0, 1]), pu.positive.rows.shape[1], None
-        self.encoder_ = None
+        self.encoder_, self._table_seen = None, None
         vars(self).pop("feature_names_in_", None)
         return pu
 

@@ -20,6 +20,10 @@ from unlabeled.arrays import FloatArray, has_missing, row_blocks
 
 #: Beyond it sums of weights have lost the digits that leaving one row out needs.
 LARGEST_WEIGHT = 1e12
+#: Rows that a table is known again by.
+KNOWN_BY = 256
+#: Where the labelled rows have so many copies each, it is asked whether these are counts.
+MANY_COPIES = 1.5
 SCENARIOS = ("case-control", "single-sample")
 #: The share of each sample that the paper holds out.
 HOLDOUT_SHARE = 0.2
@@ -264,6 +268,34 @@ def split_samples(
         is_unlabeled, negative = is_unlabeled & ~is_negative, whole.take(np.flatnonzero(is_negative & counts))
     positive, unlabeled = (whole.take(np.flatnonzero(rows & counts)) for rows in (is_positive, is_unlabeled))
     return _with_two_of_each(PUSample(positive, unlabeled, scenario, negative))
+
+
+def means_of_some_rows(rows: FloatArray) -> FloatArray:
+    """The mean of each feature over some rows of a table, that the table can be known again by."""
+    some = rows[places_to_know_by(rows.shape[0])]
+    if issparse(some):
+        return np.asarray(some.mean(axis=0), dtype=np.float64).ravel()
+    n_known = np.isfinite(some).sum(axis=0)
+    return np.asarray(np.nansum(some, axis=0, dtype=np.float64) / np.maximum(n_known, 1))
+
+
+def places_to_know_by(n_rows: int) -> np.ndarray:
+    """The rows, spread over a table of this length, that it is known again by."""
+    return np.unique(np.linspace(0, n_rows - 1, KNOWN_BY).astype(int))
+
+
+def warn_if_no_counts(log_weights: FloatArray) -> None:
+    """Say what weights are taken for, where those of the positives are large and look like no counts of copies."""
+    weights = np.exp(log_weights[log_weights > -np.inf])
+    if len(weights) < 2 or np.median(weights) < MANY_COPIES:
+        return
+    if np.ptp(weights) < 1e-9 * weights.max() or (np.abs(weights - np.round(weights)) > 1e-6).mean() > 0.5:
+        warnings.warn(
+            f"sample_weight is read as the number of copies of a row, and half of the labelled rows have "
+            f"{np.median(weights):.4g} or more: what leaves a row out keeps its copies, so prior, recall and AUC come "
+            "out wrong if there are none. Divide weights that are no counts by their mean.",
+            stacklevel=4,
+        )
 
 
 def warn_if_constant(rows: FloatArray) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -68,6 +69,9 @@ class ScarTest(PUInput, BaseEstimator):
         What learns the scores from labelled against unlabeled rows. None: the ratio of kernel means.
     scenario : {"case-control", "single-sample"}, default="case-control"
         Whether the unlabeled rows are a sample of the population, or labelled and unlabeled rows together.
+    labelled_share : float, optional
+        In the single-sample scenario, the share of the whole table that is labelled, where X is only a part of it in
+        which labelled rows are more frequent: these, say, and some of the others. The prior is that of the whole.
     max_evaluations : int, default=10000
         The most rows of each sample that are scored in either half.
     n_simulated : int, default=9999
@@ -93,7 +97,8 @@ class ScarTest(PUInput, BaseEstimator):
         too few rows to tell anything.
     portion_, n_unlabeled_, n_expected_ : float
         The region that speaks most against labels at random: the share of the labelled positives in it, its unlabeled
-        rows, and how many positives the null hypothesis expects among these. Of one half of the table.
+        rows, and how many positives the null hypothesis expects among these. Of one half of the rows, of which at
+        most ``max_evaluations`` are scored.
     columns_ : tuple of ColumnDifference
         How labelled positives differ from the probable positives among the unlabeled rows, largest difference first.
         A hint at what labels depend on, not a part of the test: some difference is there with labels at random too,
@@ -135,6 +140,7 @@ class ScarTest(PUInput, BaseEstimator):
         at_least: float = FEWEST_POSITIVES,
         estimator: Any = None,
         scenario: str = "case-control",
+        labelled_share: float | None = None,
         max_evaluations: int = 10_000,
         n_simulated: int = 9_999,
         engine: str = "auto",
@@ -148,6 +154,7 @@ class ScarTest(PUInput, BaseEstimator):
         self.at_least = at_least
         self.estimator = estimator
         self.scenario = scenario
+        self.labelled_share = labelled_share
         self.max_evaluations = max_evaluations
         self.n_simulated = n_simulated
         self.engine = engine
@@ -171,7 +178,7 @@ class ScarTest(PUInput, BaseEstimator):
         pu = pu.without_negatives()
         self._check_parameters(pu)
         self._n_labelled, self._n_unlabeled = round(pu.positive.total), round(pu.unlabeled.total)
-        self.labelled_share_ = pu.labelled_share
+        self.labelled_share_ = pu.labelled_share if self.labelled_share is None else float(self.labelled_share)
         self.p_value_, self._halves = 1.0, tuple[TopCounts, ...]()
         self.portion_, self.n_unlabeled_, self.n_expected_ = 1.0, float(self._n_unlabeled), 0.0
         self.columns_: tuple[ColumnDifference, ...] = ()
@@ -194,7 +201,8 @@ class ScarTest(PUInput, BaseEstimator):
                     "estimate from the same table agrees with labels at random by construction, and testing it says "
                     "nothing. Leave it out, and compare the estimate with largest_prior()."
                 )
-            check_prior(float(self.prior), pu)
+            check_prior(float(self.prior), pu if self.labelled_share is None else replace(pu, scenario="case-control"))
+        self._check_labelled_share()
         if not (isinstance(self.n_simulated, Integral) and int(self.n_simulated) >= 19):
             raise ValueError(f"n_simulated must be a whole number of 19 or more; got {self.n_simulated!r}.")
         check_max_evaluations(self.max_evaluations)
@@ -202,6 +210,21 @@ class ScarTest(PUInput, BaseEstimator):
             raise ValueError(f"at_least is a number of positives, 1 or more; got {self.at_least!r}.")
         if self.estimator is not None:
             check_can_score(self.estimator)
+
+    def _check_labelled_share(self) -> None:
+        known = self.labelled_share
+        if known is None:
+            return
+        if self.scenario != "single-sample":
+            raise ValueError(
+                "labelled_share is for scenario='single-sample': else no labelled row is of the population."
+            )
+        if not (isinstance(known, Real) and 0 < float(known) < 1):
+            raise ValueError(f"labelled_share must lie between 0 and 1; got {known!r}.")
+        if self.prior is not None and self.prior < known:
+            raise ValueError(
+                f"prior={self.prior!r} is below labelled_share={known!r}: that is impossible. Give a larger prior."
+            )
 
     # --- scores ---
 
@@ -231,17 +254,37 @@ class ScarTest(PUInput, BaseEstimator):
     # --- the test ---
 
     def p_value_at(self, prior: float) -> float:
-        """The p-value for labels at random and at least this share of positives in the population."""
+        """The p-value for labels at random and at least this share of positives in the population.
+
+        Examples
+        --------
+        >>> from unlabeled.bias import ScarTest
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(100, 400, prior=0.4, separation=6, random_state=2)
+        >>> test = ScarTest().fit(data.X, data.y)
+        >>> test.p_value_at(0.4) > 0.05, test.p_value_at(0.9) < 0.05
+        (True, True)
+        """
         check_is_fitted(self)
         if not self.labelled_share_ <= prior <= 1:
             raise ValueError(
                 f"prior must lie between {self.labelled_share_:.6g}, the labelled share of the population, and 1; got "
                 f"{prior!r}."
             )
-        return _doubled(self._p_values(Share(float(prior), self.labelled_share_ > 0), self.n_simulated))
+        return _doubled(self._p_values(self._share(float(prior)), self.n_simulated))
 
     def sensitivity(self) -> dict[float, float]:
-        """The p-value at the given prior, and at priors that are 20 % smaller and larger; by prior."""
+        """The p-value at the given prior, and at priors that are 20 % smaller and larger; by prior.
+
+        Examples
+        --------
+        >>> from unlabeled.bias import ScarTest
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(100, 400, prior=0.4, separation=6, random_state=2)
+        >>> found = ScarTest(prior=0.4).fit(data.X, data.y).sensitivity()
+        >>> [round(prior, 2) for prior in found]
+        [0.32, 0.4, 0.48]
+        """
         if self.prior is None:
             raise ValueError("No prior was given to vary; give one, ScarTest(prior=...), or ask p_value_at(prior).")
         priors = [float(np.clip(factor * self.prior, self.labelled_share_, 1)) for factor in ERRORS]
@@ -263,7 +306,7 @@ class ScarTest(PUInput, BaseEstimator):
         low, high = self.labelled_share_, 1.0
 
         def agrees(prior: float) -> bool:
-            found = self._p_values(Share(prior, self.labelled_share_ > 0), min(self.n_simulated, N_SIMULATED_A_STEP))
+            found = self._p_values(self._share(prior), min(self.n_simulated, N_SIMULATED_A_STEP))
             return _doubled(found) >= level
 
         if agrees(high):
@@ -289,7 +332,13 @@ class ScarTest(PUInput, BaseEstimator):
     def _null(self) -> Hidden:
         if self.prior is None:
             return Count(int(self.at_least))
-        return Share(float(self.prior), self.labelled_share_ > 0)
+        return self._share(float(self.prior))
+
+    def _share(self, prior: float) -> Share:
+        """What is said of the unlabeled rows here by a prior of the population."""
+        if self.labelled_share is None:
+            return Share(prior, self.labelled_share_ > 0)
+        return Share((prior - self.labelled_share_) / (1 - self.labelled_share_), labelled_in_population=False)
 
     def _p_value(self, half: TopCounts, null: Hidden, n_simulated: int) -> float:
         return p_value_of_half(half, null, self._n_labelled, self._n_unlabeled, (n_simulated, self._seed))
@@ -335,8 +384,9 @@ class ScarTest(PUInput, BaseEstimator):
             return f"Nothing speaks against labels at random with {null} ({p_value}); much bias cannot be seen."
         return (
             f"Labels do not look as if they were given completely at random, with {null} ({p_value}): where "
-            f"{self.portion_:.0%} of the labelled positives lie, half of the table has {self.n_unlabeled_:g} unlabeled "
-            f"rows and should have {self.n_expected_:.0f} or more.{self._columns_in_words()}"
+            f"{self.portion_:.0%} of the labelled positives lie, one half of the rows that were looked at has "
+            f"{self.n_unlabeled_:g} unlabeled rows and should have {self.n_expected_:.0f} or more."
+            f"{self._columns_in_words()}"
         )
 
     def _columns_in_words(self) -> str:

@@ -124,15 +124,14 @@ class FitReport:
     @cached_property
     def largest_prior(self) -> float:
         """The largest prior that labels at random agree with."""
-        return self.learning.prior_of_share(self.labels.largest_prior(), self.scenario)
+        return self.labels.largest_prior()
 
     @cached_property
     def sensitivity(self) -> dict[float, float]:
         """The p-value of labels at random by prior, at the one that was given and 20 % off it; empty without one."""
         if self.labels.prior is None or self.labels.tells_nothing_:
             return {}
-        found = self.labels.sensitivity()
-        return {self.learning.prior_of_share(share, self.scenario): p_value for share, p_value in found.items()}
+        return self.labels.sensitivity()
 
     def _sensitivity_in_words(self) -> str:
         others = {prior: p_value for prior, p_value in self.sensitivity.items() if abs(prior - self.prior.value) > 1e-9}

@@ -59,10 +59,6 @@ class LearningTable:
         """What was guessed or changed to read it, and how it was read, for people to know."""
         return self.source.notes
 
-    def prior_of_share(self, share: float, scenario: str) -> float:  # noqa: ARG002
-        """The prior, of what a test of the labels calls so."""
-        return share
-
     def describe(self) -> str:
         """What was read, in a line."""
         n_columns = self.frame.shape[1]

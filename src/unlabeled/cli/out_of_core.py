@@ -94,16 +94,6 @@ class SampledTable(LearningTable):
         some = f"{len(self.frame):,} rows of it say what its columns are, and with all positives how labels look"
         return [*self.source.notes, *([] if self.shortage is None else [self.shortage.note]), some]
 
-    def share_of_unlabeled(self, prior: float, scenario: str) -> float:
-        """The share of positives among the unlabeled rows, of one of the population."""
-        known = self.labelled_share if scenario == "single-sample" else 0.0
-        return (prior - known) / (1 - known)
-
-    def prior_of_share(self, share: float, scenario: str) -> float:
-        """The prior, of a share of positives among unlabeled rows: labels are tested on a sample of these."""
-        known = self.labelled_share if scenario == "single-sample" else 0.0
-        return known + (1 - known) * share
-
 
 @dataclass(frozen=True)
 class Learned:
@@ -189,11 +179,13 @@ def _tested_labels(
     learning: SampledTable, positive: FloatArray, scenario: str, prior: PriorEstimate | None
 ) -> ScarTest:
     """Whether labels look as if they were given at random: all positives beside the unlabeled rows that are here."""
-    share = None if prior is None else learning.share_of_unlabeled(prior.value, scenario)
+    known = learning.labelled_share if scenario == "single-sample" else None
     unlabeled = learning.features[~learning.labels.is_positive]
     names = list(learning.encoder.get_feature_names_out())
     y = np.repeat([1, 0], [len(positive), len(unlabeled)])
-    return ScarTest(share, scenario="case-control", feature_names=names).fit(np.vstack([positive, unlabeled]), y)
+    given = None if prior is None else prior.value
+    test = ScarTest(given, scenario=scenario, labelled_share=known, feature_names=names)
+    return test.fit(np.vstack([positive, unlabeled]), y)
 
 
 # --- predict ---

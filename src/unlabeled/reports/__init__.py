@@ -162,6 +162,8 @@ def report(
     >>> [check.severity for check in found.checks if check.code == "PU101"]
     ['ok']
     """
+    if not isinstance(costs, Costs | None):
+        raise TypeError(f"costs must be Costs(false_positive, false_negative), as in Costs(1, 20); got {costs!r}.")
     subject = Subject.of(model, X, y, source=source)
     other = None
     if new is not None:

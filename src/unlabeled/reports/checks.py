@@ -145,6 +145,7 @@ _NO_SCORES = Finding(
     "skipped", "This model keeps no scores of the rows it was fitted to; give that table, with labels."
 )
 _NO_TABLE = Finding("skipped", "It needs a table; give the one that the model was fitted to, or another.")
+_WEIGHTED = Finding("skipped", "The model was fitted with weights, which the report does not know.")
 _NO_LABELS = Finding("skipped", "It needs a table with labels, such as the one that the model was fitted to.")
 
 
@@ -209,6 +210,8 @@ def labels_not_at_random(subject: Subject) -> Finding:
         "Balanced(clusters=0.5) or by a prior that you know. The page of this check shows how."
     )
     known = subject.facts.get("labelling")
+    if subject.is_training and not known and subject.is_weighted:
+        return _WEIGHTED
     if subject.is_training and not known:
         rows = subject.rows
         assert rows is not None  # noqa: S101  # a training table has rows, and labels
@@ -216,7 +219,8 @@ def labels_not_at_random(subject: Subject) -> Finding:
         given = getattr(subject.classifier, "prior_estimator_", None) is None and subject.evidence is not None
         prior = float(subject.classifier.prior_) if given else None
         names = [str(name) for name in subject.feature_names]
-        test = ScarTest(prior, scenario=subject.scenario, feature_names=names, n_simulated=1_999)
+        share = subject.labelled_share
+        test = ScarTest(prior, scenario=subject.scenario, labelled_share=share, feature_names=names, n_simulated=1_999)
         test.fit(rows.features, rows.is_positive)
         p_value, verdict = test.p_value_, test.verdict_
     elif known:
@@ -238,7 +242,7 @@ def scenario_mismatch(subject: Subject) -> Finding:
         doubts = []
         if z < -ORDERLY and _n_runs(labels) <= 3:
             doubts.append("the labelled rows stand in one block, as if they had been added to the table")
-        if n_copied is not None and n_copied >= MANY_COPIES * labels.sum() and n_copied >= 2:
+        if n_copied is not None and _copied_from_the_others(subject):
             doubts.append(f"{n_copied:,} labelled rows have a copy among the unlabeled ones")
         if doubts:
             return Finding(
@@ -293,6 +297,22 @@ def _n_labelled_among_unlabeled(subject: Subject) -> int | None:
         return None
     hashes = hash_of_rows(np.asarray(rows.features, dtype=np.float64))
     return int(np.isin(hashes[rows.is_positive], hashes[~rows.is_positive]).sum())
+
+
+def _copied_from_the_others(subject: Subject) -> bool:
+    """Whether labelled rows have copies among the unlabeled ones clearly more often than unlabeled rows have.
+
+    In a table of few categories, or of rounded numbers, all rows have copies now and then.
+    """
+    rows = subject.rows
+    if rows is None or rows.is_positive is None:
+        return False
+    hashes = hash_of_rows(np.asarray(rows.features, dtype=np.float64))
+    labelled, others = hashes[rows.is_positive], hashes[~rows.is_positive]
+    _, place, counts = np.unique(others, return_inverse=True, return_counts=True)
+    of_labelled, of_others = float(np.isin(labelled, others).mean()), float((counts[place] > 1).mean())
+    error = np.sqrt(max(of_others * (1 - of_others), 1 / len(others)) / len(labelled))
+    return of_labelled >= MANY_COPIES and of_labelled * len(labelled) >= 2 and of_labelled - of_others > 4 * error
 
 
 @_check("PU203", "Hardly an unlabeled positive left")
@@ -386,6 +406,8 @@ def no_better_than_negatives(subject: Subject) -> Finding:
     evidence, rows = subject.evidence, subject.rows
     if not subject.is_training or rows is None or rows.is_positive is None or evidence is None:
         return Finding("skipped", "It needs the table that the model was fitted to, with its labels.")
+    if subject.is_weighted:
+        return _WEIGHTED
     n_folds = int(min(_FOLDS, rows.is_positive.sum(), (~rows.is_positive).sum()))
     if n_folds < 2:
         return Finding("skipped", "There are too few rows to hold any out.")
@@ -406,8 +428,8 @@ def no_better_than_negatives(subject: Subject) -> Finding:
     if difference < CLEAR * noise:
         return Finding(
             "info",
-            f"The ranking is as good as that of a plain classifier which takes unlabeled rows for negatives ({areas}). "
-            "What is gained here is the threshold, probabilities and counts, which the plain one has wrong.",
+            "The ranking cannot be told from that of a plain classifier which takes unlabeled rows for negatives "
+            f"({areas}). What is gained here is threshold, probabilities and counts, which the plain one has wrong.",
         )
     return Finding("ok", f"The ranking is better than that of a plain classifier ({areas}).")
 
@@ -458,7 +480,7 @@ def leaking_column(subject: Subject) -> Finding:
         "If it was filled in because the row was labelled (a case number, a date of the finding), leave it out: "
         "--column NAME=drop. Labelled rows must not be told from unlabeled positives."
     )
-    if rows is not None and rows.is_positive is not None and rows.is_positive.sum() >= 5:
+    if rows is not None and rows.is_positive is not None and rows.is_positive.sum() >= 5 and len(rows.unlabeled):
         areas = column_areas(rows.features, rows.is_positive)
         worst = int(np.argmax(areas))
         if areas[worst] >= LEAKING:
@@ -533,8 +555,8 @@ def duplicates(subject: Subject) -> Finding:
         return Finding(
             "warning",
             told,
-            "A row that has a copy is not scored without itself: recall and AUC come out too good. Remove copies, or "
-            "keep one of each with its count as sample_weight. In tables of few categories copies are natural.",
+            "A row that has a copy is not scored without itself: recall and AUC come out too good. Remove copies. In "
+            "tables of few categories they are natural.",
         )
     return Finding("info" if share > MANY_COPIES else "ok", told)
 
@@ -547,10 +569,10 @@ def adaptation_to(subject: Subject) -> Adaptation | None:
     rows, classifier, evidence = subject.rows, subject.classifier, subject.evidence
     if rows is None or subject.is_training or evidence is None or not hasattr(classifier, "scores_of_like_honest"):
         return None
-    unlabeled = rows.unlabeled
-    if len(unlabeled) < FEWEST_ROWS:
+    population = rows.of_population(subject.scenario)
+    if len(population) < FEWEST_ROWS:
         return None
-    scores = np.asarray(classifier.scores_of_like_honest(rows.features[unlabeled]))
+    scores = np.asarray(classifier.scores_of_like_honest(rows.features[population]))
     return adaptation(evidence.scores, evidence.calibration, evidence.prior.value, scores)
 
 
@@ -591,7 +613,7 @@ def column_shifts(subject: Subject) -> list[Shift]:
     rows = subject.rows
     if rows is None or subject.is_training or not subject.training_profile:
         return []
-    frame = subject.as_frame(rows.some(rows.unlabeled) if subject.scenario == "case-control" else rows.X)
+    frame = subject.as_frame(rows.some(rows.of_population(subject.scenario)))
     return [] if frame is None else shifts(subject.training_profile, frame, subject.columns)
 
 

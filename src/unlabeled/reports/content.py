@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,8 @@ N_TOP, N_DRIVERS, N_CELLS = 10, 4, 6
 N_COLUMNS = 15
 #: Characters of a value or name of the user's table that are shown.
 MOST_CHARACTERS = 60
+#: The most digits behind the point of a cost.
+MOST_DIGITS = 6
 SCENARIOS = {
     "single-sample": "All rows are the population, and some of its positives are labelled.",
     "case-control": "The unlabeled rows are the population; the labelled positives are a sample of their own.",
@@ -188,7 +191,7 @@ def _prior(evidence: Evidence) -> dict[str, Any]:
 
 def _scores(evidence: Evidence, latest: Subject) -> dict[str, Any]:
     found, rows, other = ScoreDistributions.of(evidence.scores, evidence.threshold), latest.rows, None
-    if rows is not None and not latest.is_training:
+    if rows is not None and not latest.is_training and len(rows.unlabeled):
         other = shares_in(found.edges, rows.margins[rows.unlabeled] + evidence.threshold)
     return {"picture": found.picture(other), "other": other is not None}
 
@@ -229,8 +232,22 @@ def threshold_cells(row: ThresholdRow, costs: Costs) -> dict[str, str]:
         "n_found": told(row.n_found, ",.0f"),
         "n_false": told(row.n_false, ",.0f"),
         "n_missed": told(row.n_missed, ",.0f"),
-        "cost": told(row.cost(costs), ",.0f"),
+        "cost": told_as_money(row.cost(costs)),
     }
+
+
+def told_as_money(found: Estimate) -> str:
+    """A cost with its interval, each number to three digits or the whole unit; the page's script does the same."""
+    interval = f"{money(found.low)} to {money(found.high)}"
+    return interval if found.value is None else f"{money(found.value)} ({interval})"
+
+
+def money(value: float) -> str:
+    """An amount, to the whole unit from 100 on, and to three digits below."""
+    digits = 0
+    while 0 < value < 100 / 10**digits and digits < MOST_DIGITS:
+        digits += 1
+    return f"{math.floor(value * 10**digits + 0.5) / 10**digits:,.{digits}f}"
 
 
 #: What the explorer shows of a row, beside the threshold and the cost, which it computes itself.

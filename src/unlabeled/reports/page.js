@@ -28,7 +28,6 @@
   const prices = [document.getElementById("cost-false"), document.getElementById("cost-missed")];
   const picture = document.getElementById("thresholds");
   const line = document.getElementById("threshold-line");
-  const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
   function price(input) {
     const value = Number(input.value);
@@ -40,7 +39,14 @@
     });
     return parts.includes(null) ? null : parts[0] + parts[1];
   }
-  function told(value) { return value === null ? "not told" : whole.format(value); }
+  // To the whole unit from 100 on and to three digits below, halves upwards, as the table of the page has it.
+  function told(value) {
+    if (value === null) return "not told";
+    let digits = 0;
+    while (value > 0 && value < 100 / Math.pow(10, digits) && digits < 6) digits += 1;
+    const rounded = Math.floor(value * Math.pow(10, digits) + 0.5) / Math.pow(10, digits);
+    return rounded.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  }
   function put(name, words) { document.getElementById("now-" + name).textContent = words; }
   function show() {
     const row = data.rows[Number(slider.value)];

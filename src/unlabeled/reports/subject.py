@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from unlabeled.displays.decision_boundary import feature_names, margins_of
 from unlabeled.evaluation import Evidence, find_evidence, has_honest_scores
 from unlabeled.frames import is_frame
 from unlabeled.labels import known_among
-from unlabeled.samples import some_rows
+from unlabeled.samples import means_of_some_rows, places_to_know_by, some_rows
 from unlabeled.tables import Column, Columns, TableModel
 from unlabeled.tables.conversion import as_table
 from unlabeled.tables.profile import ColumnProfile, profile
@@ -33,7 +33,8 @@ MOST_POSITIVES, MOST_UNLABELED = 2_000, 8_000
 class TableRows:
     """Some rows of a table, scored: labelled positives first, if the table says which these are.
 
-    ``numbers`` are their places in the table, counted from 0; ``features`` are what the classifier sees.
+    ``numbers`` are their places in the table, counted from 0; ``features`` are what the classifier sees. Of a long
+    table most labelled rows may be here and few others: ``fair`` are places in which both are as frequent as there.
     """
 
     X: Any
@@ -42,7 +43,12 @@ class TableRows:
     features: Any
     margins: FloatArray
     names: tuple[str, ...]
+    fair: np.ndarray
     is_negative: np.ndarray | None = None
+
+    def of_population(self, scenario: str) -> np.ndarray:
+        """Places of rows that are a sample of the population."""
+        return self.unlabeled if scenario == "case-control" else self.fair
 
     @property
     def unlabeled(self) -> np.ndarray:
@@ -117,8 +123,8 @@ class Subject:
         if labels is not None and not labels.any():
             labels = negatives = None  # a table of which no row is labelled has no labels
         X = X if is_frame(X) or issparse(X) else np.asarray(X)
-        is_training = labels is not None and _is_training(model, classifier, labels)
-        return cls(model, X, labels, is_training, source, y, before, negatives)
+        found = cls(model, X, labels, is_training=False, source=source, y=y, before=before, negatives=negatives)
+        return replace(found, is_training=_is_training(found))
 
     @property
     def classifier(self) -> Any:
@@ -158,12 +164,26 @@ class Subject:
         if self.negatives is not None and self.scenario == "case-control":  # of neither sample
             others = others & ~self.negatives
         sides = (all_rows[labels], MOST_POSITIVES), (all_rows[others], MOST_UNLABELED)
-        numbers = np.concatenate([side[some_rows(len(side), most, rng)] for side, most in sides])
+        chosen = [side[some_rows(len(side), most, rng)] for side, most in sides]
+        numbers, fair = np.concatenate(chosen), _in_proportion(chosen, [len(side) for side, _ in sides])
         X = _safe_indexing(self.X, numbers)
         features = self.features(X)
         is_positive = None if self.labels is None else self.labels[numbers]
         is_negative = None if self.negatives is None else self.negatives[numbers]
-        return TableRows(X, numbers, is_positive, features, self.margins(features), self.column_names, is_negative)
+        margins, names = self.margins(features), self.column_names
+        return TableRows(X, numbers, is_positive, features, margins, names, fair, is_negative)
+
+    @property
+    def labelled_share(self) -> float | None:
+        """The share of the table's rows that is labelled, where that is one of the population; else None."""
+        if self.labels is None or self.scenario == "case-control":
+            return None
+        return float(self.labels.mean())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the model was fitted with weights, which a report is not given."""
+        return bool((self.classifier._table_seen or {}).get("is_weighted"))
 
     def features(self, X: Any) -> Any:
         """Rows of a table as the classifier sees them."""
@@ -213,7 +233,9 @@ class Subject:
         if "profile" in self.facts:
             return tuple(ColumnProfile.from_dict(entry) for entry in self.facts["profile"])
         rows = self.rows
-        frame = None if rows is None or not self.is_training else self.as_frame(_of_population(self, rows))
+        if rows is None or not self.is_training:
+            return ()
+        frame = self.as_frame(rows.some(rows.of_population(self.scenario)))
         return () if frame is None else tuple(profile(frame, self.columns))
 
     def as_frame(self, X: Any) -> pl.DataFrame | None:
@@ -223,13 +245,32 @@ class Subject:
         return as_table(X) if is_frame(X) else as_table(np.asarray(X, dtype=np.float64), self.column_names)
 
 
-def _of_population(subject: Subject, rows: TableRows) -> Any:
-    """The rows that are of the population: in the case-control scenario those that are not labelled."""
-    return rows.some(rows.unlabeled) if subject.scenario == "case-control" else rows.X
+def _in_proportion(chosen: list[np.ndarray], sizes: list[int]) -> np.ndarray:
+    """Places, in the concatenation of chosen rows of two sides, that have both in the proportion of their sizes."""
+    share = min((len(some) / size for some, size in zip(chosen, sizes, strict=True) if size), default=0.0)
+    kept = [np.linspace(0, len(some) - 1, round(share * size)) for some, size in zip(chosen, sizes, strict=True)]
+    return np.concatenate([np.round(kept[0]), len(chosen[0]) + np.round(kept[1])]).astype(int)
 
 
-def _is_training(model: Any, classifier: Any, labels: np.ndarray) -> bool:
-    """Whether labels are where they were in `fit`: as many rows, and the honest scores' rows have their labels."""
+def _is_training(subject: Subject) -> bool:
+    """Whether a table is that of `fit`: the same features in some rows, and labels where they were.
+
+    Of features a model that was fitted elsewhere, or saved long ago, knows nothing; then labels decide.
+    """
+    classifier, labels, X = subject.classifier, subject.labels, subject.X
+    if labels is None:
+        return False
+    if (known := classifier._table_seen) is not None:
+        if (known["n_rows"], known["n_labelled"]) != (len(labels), int(labels.sum())):
+            return False
+        found = means_of_some_rows(subject.features(_safe_indexing(X, places_to_know_by(len(labels)))))
+        if not np.allclose(found, known["means"], rtol=1e-5, atol=1e-7):
+            return False
+    return _has_labels_of_fit(subject.model, classifier, labels)
+
+
+def _has_labels_of_fit(model: Any, classifier: Any, labels: np.ndarray) -> bool:
+    """Whether labels are where they were: as many rows, and the honest scores' rows have their labels."""
     facts = getattr(model, "facts", None) or {}
     if "n_rows" in facts and facts["n_rows"] != len(labels):
         return False
