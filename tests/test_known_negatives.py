@@ -22,6 +22,7 @@ from unlabeled import (
     load,
     save,
 )
+from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.adapting import LEVEL
 from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.deciding.known_negatives import Line, PlainRatio, mixed
@@ -337,3 +338,22 @@ def test_a_target_is_for_the_population_and_not_for_the_few_negatives(scenario, 
     change = np.abs(small.score_samples(X[:500]) - plain.score_samples(X[:500]))
     assert 0 < np.median(change) < 0.2
     assert plain.compressed(target).compression_.largest_change == small.compression_.largest_change
+
+
+@pytest.mark.parametrize("kind", [WMMDClassifier, PUClassifier])
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+@pytest.mark.parametrize("n_negatives", [2, 3])
+def test_few_negatives_do_no_harm(kind, scenario, n_negatives):
+    """Far from all of them the fit to positives and negatives knows nothing, but which of its rows are positive."""
+    for seed in range(2):
+        data = make_gaussians(200, 600, 400, prior=0.4, separation=3, random_state=seed)
+        others = make_gaussians(1, 800, 10, prior=0.01, separation=3, random_state=1000 + seed)
+        negatives = others.unlabeled[~others.unlabeled_truth][:n_negatives]
+        X, y = np.vstack([data.X, negatives]), np.append(data.y, np.full(n_negatives, -1))
+        without = kind(0.4, scenario=scenario, random_state=0).fit(data.X, data.y)
+        model = kind(0.4, scenario=scenario, negative=-1, random_state=0).fit(X, y)
+        assert model.known_negatives_.eta >= 5 / (n_negatives + 5)
+        areas = [roc_auc_score(data.test_truth, one.score_samples(data.test)) for one in (model, without)]
+        right = [((one.predict(data.test) == 1) == data.test_truth).mean() for one in (model, without)]
+        assert areas[0] > areas[1] - 0.01
+        assert right[0] > right[1] - 0.03

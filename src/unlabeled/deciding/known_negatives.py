@@ -26,7 +26,7 @@ the scores of the second fit, which tells the prior (`unlabeled.deciding.adaptin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ from unlabeled.samples import PUSample
 
 #: With this many negatives they have as much say in the prior as positives and population.
 HALF_AT = 20.0
+#: With this many negatives they have at most half of the say in the score.
+HALF_OF_SCORE_AT = 5.0
 ETAS: FloatArray = np.linspace(0, 1, 11)
 #: Slopes of log odds, in units of a score's spread.
 SLOPES: FloatArray = np.geomspace(0.25, 16, 19)
@@ -259,6 +261,32 @@ class TwoScores:
         )
         return positive, unlabeled, negative
 
+    def without_traces(self, n_known: float | None) -> TwoScores:
+        """The same, but that by the second fit a score no longer tells whether its row was left out.
+
+        Where negatives are few, most rows are far from all of them: they score the share of positives in that fit, and
+        positives, each left out, that of one positive fewer. A difference as small as that would tell them all apart.
+        It is taken out, where it is known, and scores are rounded to twice its size.
+        """
+        if not len(self.unlabeled[1]):
+            return self
+        n_positive, of_negatives, of_positives = max(float(self.positive_weights.sum()), 2.0), 0.0, 0.0
+        if n_known is not None:
+            of_negatives = float(np.log(n_known / (n_known - 1)))
+            of_positives = of_negatives - float(np.log(n_positive / (n_positive - 1)))
+        step, top = 2 / n_positive, self.unlabeled[1].max()
+
+        def rounded(scores: FloatArray, left_out: float = 0.0) -> FloatArray:
+            own, theirs = scores
+            return np.array([own, top + step * np.round((theirs + left_out - top) / step)])
+
+        return replace(
+            self,
+            positive=rounded(self.positive, of_positives),
+            unlabeled=rounded(self.unlabeled),
+            negative=rounded(self.negative, of_negatives),
+        )
+
     def mixture(self) -> Adaptation | None:
         """The unlabeled rows as a mixture of positives and negatives; None where they are too few to tell."""
         if len(self.unlabeled[1]) < FEWEST_ROWS:
@@ -276,7 +304,7 @@ class TwoScores:
 
 
 def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray], prior: float, weight: float) -> float:
-    """The mean of all shares, each counted by the likelihood of its honest scores.
+    """The mean of all shares, each counted by the likelihood of its honest scores; near 1 with few negatives.
 
     ``inverses`` are logs of 1 / P of positives, unlabeled rows and negatives by both fits, each (2, n).
     """
@@ -290,7 +318,8 @@ def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray]
             known = HonestScores(positive, negative, two.positive_weights, two.negative_weights)
             found += 2 * weight * few * IsotonicRatio.fit(known).log_likelihood()
         likelihoods.append(found)
-    return float(softmax(likelihoods) @ ETAS)
+    n_negative = two.negative_weights.sum()
+    return float(1 - n_negative / (n_negative + HALF_OF_SCORE_AT) * (1 - softmax(likelihoods) @ ETAS))
 
 
 def known_negatives(
@@ -311,8 +340,9 @@ def known_negatives(
         maps = PlainRatio(prior), PlainRatio(other.prior_)
     else:
         maps = Line.fit(two.of_fit(0, prior), prior), Line.fit(two.against_negatives(), 0.5)
+    judged = two if model._score_is_ratio else two.without_traces(n_known)  # ratios know of rows that are left out
+    eta = best_eta(judged, judged.log_inverses(maps, prior, n_known), prior, weight)
     inverses = two.log_inverses(maps, prior, n_known)
-    eta = best_eta(two, inverses, prior, weight)
     positive, unlabeled, negative = (mixed(eta, of[0], of[1], prior) for of in inverses)
     n_negatives = float(two.negative_weights.sum())
     found = KnownNegatives(
