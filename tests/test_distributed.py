@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 da = pytest.importorskip("dask.array")
@@ -19,7 +20,7 @@ from dask import delayed  # noqa: E402
 
 from unlabeled import WMMDClassifier, save  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
-from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
+from unlabeled.distributed import DaskPUClassifier, DaskWMMDClassifier  # noqa: E402
 from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
 from unlabeled.distributed.partitions import as_partitions  # noqa: E402
 from unlabeled.distributed.placing import Recipe  # noqa: E402
@@ -355,14 +356,15 @@ def parted_frame(change):
     ("change", "message"),
     [
         (lambda part: part.drop(columns="known"), r"Partition 1 .*known"),
-        (lambda part: part.assign(known=np.arange(len(part)) % 3), r"3 values, .*Partition 1 .* hold 2"),
+        (lambda part: part.assign(known=np.arange(len(part)) % 3), r"3 values, .*2 in partition 1"),
+        (lambda part: part.assign(known=7), r"3 values, .*7 in partition 1"),
         (lambda part: part.rename(columns={"width": "breadth"}), r"Partition 1 .*'width'.*missing.*'breadth'"),
         (lambda part: part.assign(width=part["width"].astype(str)), r"Partition 1 .*'width'.*no numbers"),
         (lambda part: part.assign(width=np.inf), r"Partition 1 .*infinity"),
         (lambda part: part.assign(known=range(len(part))), r"Partition 1 .*133 different values"),
         (
             lambda part: part.assign(known=part["known"].astype(str)),
-            r"words and others are none.*Partition 1 .* hold '1'",
+            r"words and others are none.*'1' in partition 1",
         ),
     ],
 )
@@ -481,6 +483,59 @@ def test_input_that_cannot_be_right_is_refused_at_once(frame):
         DaskWMMDClassifier().fit(X, in_parts(one, [200, 200]))
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"prior": 1.4}, "prior must lie strictly between 0 and 1"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"kernel": "cosine"}, "cosine"),
+        ({"scale": "inches"}, "scale='inches'"),
+        ({"criterion": "taste"}, "criterion='taste'"),
+        ({"threshold": "high"}, "high"),
+        ({"smoothing": -3}, "smoothing"),
+        ({"engine": "steam"}, "engine='steam'"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"max_evaluations": 0}, "max_evaluations"),
+        ({"scenario": "sunny"}, "scenario='sunny'"),
+        ({"random_state": "x"}, "seed"),
+        ({"compress": "copies"}, "looks for copies in one place"),
+        ({"compress": "less"}, "compress='less'"),
+        ({"client": "tcp://nowhere"}, r"client=Client\('tcp://nowhere'\)"),
+        ({"kind": DaskPUClassifier, "n_folds": 1}, "n_folds"),
+        ({"kind": DaskPUClassifier, "estimator": 3}, "int has neither predict_proba nor decision_function"),
+        ({"kind": DaskPUClassifier, "compress": "copies"}, "looks for copies in one place"),
+        ({"kind": DaskPUClassifier, "prior": 1.4}, "prior must lie strictly between 0 and 1"),
+    ],
+)
+def test_bad_parameters_are_refused_before_the_table_is_read(parameters, message, tmp_path):
+    X, y, _ = table()
+    seen = tmp_path / "seen"
+
+    def read(block):
+        seen.touch()
+        return block
+
+    parted = in_parts(X, [200, 200]).map_blocks(read, meta=X[:0])
+    kind = parameters.get("kind", DaskWMMDClassifier)
+    with pytest.raises((TypeError, ValueError), match=message):
+        kind(**{name: value for name, value in parameters.items() if name != "kind"}).fit(
+            parted, in_parts(y, [200, 200])
+        )
+    assert not seen.exists()
+
+
+def test_a_table_of_labels_alone(frame):
+    with pytest.raises(ValueError, match="No column of the table is left beside labels"):
+        DaskWMMDClassifier().fit(dd.from_pandas(frame[["known"]], npartitions=2), "known")
+
+
+def test_sparse_partitions_are_refused():
+    X, y, _ = table()
+    parted = in_parts(X, [200, 200]).map_blocks(csr_array, meta=X[:0])
+    with pytest.raises(ValueError, match=r"Partition 0 .*sparse.*toarray"):
+        DaskWMMDClassifier().fit(parted, in_parts(y, [200, 200]))
+
+
 def test_a_closed_client_is_refused(client):
     closed = distributed.Client(client.scheduler.address, set_as_default=False)
     closed.close()
@@ -541,6 +596,8 @@ def test_compression_where_rows_are(scenario, monkeypatch):
         model.compressed(1e-9)
     with pytest.raises(ValueError, match="whole number"):
         model.compressed("copies")
+    at_once = DaskWMMDClassifier(**options, compress=1200).fit(in_parts(data.X, lengths), in_parts(data.y, lengths))
+    assert at_once.compression_.n_rows == found.n_rows
 
 
 def test_known_negatives_are_refused_before_any_work():

@@ -22,10 +22,11 @@ from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.engines.threads import at_most_threads, n_threads
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, reads_scores, resolve_prior
+from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.priors.limits import warn_unless_limited
 from unlabeled.priors.scar import told_once
 from unlabeled.samples import PUSample
-from unlabeled.scoring.cross_fitting import check_can_score
+from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds
 from unlabeled.stages import stage
 
 
@@ -209,9 +210,7 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         parts[owner].set_params(**{key.removeprefix(f"{owner}__"): value})
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
-        check_threshold(self.threshold)
-        check_choice(self.negatives_are)
-        check_prior(self.prior, pu)
+        self._check_parameters(pu)
         described = self._described_parts()
         if prior is None and not reads_scores(self.prior):  # estimated from the rows, the same for all parts
             prior = resolve_prior(self.prior, pu, engine=self.engine, n_jobs=self.n_jobs)
@@ -232,6 +231,18 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         with stage("calibration"):
             self._decide(scores)
         return self
+
+    def _check_parameters(self, pu: PUSample) -> None:
+        check_threshold(self.threshold)
+        check_choice(self.negatives_are)
+        check_n_folds(self.n_folds)
+        check_max_evaluations(self.max_evaluations)
+        self._check_estimator()
+        check_prior(self.prior, pu)
+
+    def _check_estimator(self) -> None:
+        if self.estimator is not None:
+            check_can_score(self.estimator)
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log of p(x | y = 1) / p(x) at validated rows, or a weighted mean of several such logs."""

@@ -10,6 +10,7 @@ from dask import delayed
 from dask.delayed import Delayed
 from distributed import Client
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.contract import ResolvedPrior
@@ -37,8 +38,11 @@ from unlabeled.distributed.scoring import (
     as_table,
     lazy_scores,
 )
+from unlabeled.engines import select_engine
+from unlabeled.engines.threads import check_n_jobs
 from unlabeled.priors import PriorEstimator, as_prior_estimator, reads_scores
 from unlabeled.priors.density import DensityPrior
+from unlabeled.priors.estimator import check_max_evaluations
 from unlabeled.priors.score_based import ScorePrior
 from unlabeled.samples import PUSample, Sample, count_missing, some_rows, warn_if_constant
 from unlabeled.scoring.forms import MOST_ROWS, Ranges
@@ -52,6 +56,12 @@ MOST_POSITIVES = 1_000_000
 MOST_EVALUATIONS = 1_000_000
 #: Bytes of unlabeled rows that `to_local` brings to the client.
 LARGEST_LOCAL = 1_000_000_000
+
+
+def _some_sample(scenario: str) -> PUSample:
+    """Any sample, whose labelled share no prior is below: to check parameters by before a table is read."""
+    row = np.zeros((1, 1))
+    return PUSample(Sample(row), Sample(row, np.array([100.0])), scenario)
 
 
 class DistributedClassifier(ScoreDecisions, BaseEstimator):
@@ -107,9 +117,13 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
                     f"prior={self.prior!r} is estimated from all rows in one place. Use 'auto', 'density', 'best-bin' "
                     "or 'dedpul', or estimate it from a sample of the rows and give the number."
                 )
-        at_most = self.max_evaluations
+        check_max_evaluations(at_most := self.max_evaluations)
         if at_most is not None and at_most > MOST_EVALUATIONS:
             raise ValueError(_too_many_evaluations(at_most))
+        check_random_state(self.random_state)
+        check_n_jobs(self.n_jobs)
+        select_engine(self.engine)
+        self._check_parameters(_some_sample(self.scenario))
 
     def _check_evaluations(self, pu: PUSample) -> None:
         """Refuse to bring more rows to the client than it should have."""

@@ -16,21 +16,27 @@ import numpy as np
 from unlabeled.arrays import FloatArray
 from unlabeled.distributed.samples import DistributedSample
 from unlabeled.samples import PUSample, Sample, some_rows
-from unlabeled.scoring.compression import COPIES, N_CHECKED, Compression, Points, Target, thinned
+from unlabeled.scoring.compression import COPIES, N_CHECKED, Compression, Points, Target, check_target, thinned
 from unlabeled.scoring.ratio import Kernels, Ratio, own_in_part
 
 #: Partitions are thinned to this many rows, or to this many times as many as are asked for.
 FIRST_SIZE, FIRST_TIMES = 20_000, 4
 
 
-def compress_partitions(
-    pu: PUSample, ratio: Ratio, of_rounds: Sequence[Ratio], target: Target, kernels: Kernels
-) -> Compression:
-    """Compress a ratio whose denominator is in partitions, with the ratios of rounds, which are here."""
+def check_compress(target: Target | None) -> None:
+    """Refuse, before any work, what a table in partitions cannot be compressed to."""
+    check_target(target)
     if isinstance(target, str):
         raise ValueError(  # noqa: TRY004  # a string that is one of several values
             f"compress={COPIES!r} looks for copies in one place. Use a whole number of rows, as in compress=10_000."
         )
+
+
+def compress_partitions(
+    pu: PUSample, ratio: Ratio, of_rounds: Sequence[Ratio], target: Target, kernels: Kernels
+) -> Compression:
+    """Compress a ratio whose denominator is in partitions, with the ratios of rounds, which are here."""
+    check_compress(target)
     unlabeled = pu.unlabeled
     if not isinstance(unlabeled, DistributedSample):
         raise TypeError("The unlabeled rows are not in partitions.")

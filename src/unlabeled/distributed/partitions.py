@@ -16,6 +16,7 @@ import dask.array as da
 import numpy as np
 from dask import delayed
 from dask.delayed import Delayed
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
@@ -26,6 +27,8 @@ from unlabeled.scoring.forms import Ranges
 
 #: The most different labels of a partition that are counted: a column of labels has two.
 _MOST_LABELS = 100
+#: The most of them that an error tells.
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class Layout:
                 )
             block = block.to_numpy(dtype=self.dtype, na_value=np.nan)
         block = np.asarray(block)
+        if issparse(block) or (block.dtype == object and block.size and issparse(block.flat[0])):
+            raise ValueError(
+                "its rows are sparse, and in partitions they must be dense: "
+                "X.map_blocks(lambda block: block.toarray())."
+            )
         if block.dtype.kind not in "biuf":
             raise ValueError(f"its rows are {block.dtype} and no numbers.")
         if block.ndim != 2 or block.shape[1] != self.n_features:
@@ -229,9 +237,9 @@ def classes_of(counts: Sequence[Counts], pos_label: Any) -> np.ndarray:
         return _classes_among(present, pos_label, some_missing=None in total)
     except ValueError as error:
         if len(present) > 2 or _mixed(present):
-            rarest = min(present, key=lambda label: total[label])
-            where = next(number for number, found in enumerate(counts) if rarest in found.labels)
-            raise ValueError(f"{error} Partition {where} (counted from 0) is the first to hold {rarest!r}.") from error
+            firsts = {label: next(n for n, found in enumerate(counts) if label in found.labels) for label in present}
+            where = ", ".join(f"{label!r} in partition {first}" for label, first in list(firsts.items())[:_MOST_SHOWN])
+            raise ValueError(f"{error} They are first found: {where} (counted from 0).") from error
         raise
 
 
@@ -383,6 +391,8 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
     label = _column(names, y, "label")
     weight = None if sample_weight is None else _column(names, sample_weight, "weight")
     features = tuple(name for name in names if all(taken is None or name != taken for taken in (label, weight)))
+    if not features:
+        raise ValueError("No column of the table is left beside labels and weights; features are needed.")
     _check_kinds(X, features)
     kinds = [X.dtypes[name] for name in features]
     dtype = "float32" if all(kind == np.float32 for kind in kinds) else "float64"

@@ -19,6 +19,7 @@ from unlabeled.distributed.classifier import (
     parameters_of_one_machine,
     with_answers_of,
 )
+from unlabeled.distributed.compression import check_compress
 from unlabeled.distributed.learners import ClusterScore, fit_on_a_worker, learner_of
 from unlabeled.distributed.scoring import Scorer
 from unlabeled.distributed.wmmd import DaskWMMDClassifier
@@ -132,6 +133,11 @@ class DaskPUClassifier(DistributedClassifier, PUClassifier):
         if isinstance(self.max_sample, bool) or not isinstance(self.max_sample, int) or self.max_sample < 1:
             raise ValueError(f"max_sample must be a whole number of rows above 0; got {self.max_sample!r}.")
         self._described_parts()  # refuses what is wrong with parts
+        check_compress(self.compress)
+
+    def _check_estimator(self) -> None:
+        if learner_of(self.estimator) is None:
+            super()._check_estimator()
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_evaluations(pu)

@@ -33,6 +33,8 @@ def running_client(client: Client | None) -> Client:
                 "There is no Dask client. Start one, as in `from distributed import Client; client = Client()`, or "
                 "give one: client=..."
             ) from None
+    if not isinstance(client, Client):
+        raise TypeError(f"client must be a client of Dask, as in client=Client({client!r}); got {client!r} itself.")
     if client.status != "running":
         raise ValueError(
             f"The Dask client is {client.status}, and a connected one is needed. Start a new one: client=Client(...)."

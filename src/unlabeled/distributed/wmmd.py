@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from dask.utils import format_bytes
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,10 +19,10 @@ from unlabeled.distributed.classifier import (
     parameters_of_one_machine,
     with_answers_of,
 )
-from unlabeled.distributed.compression import compress_partitions
+from unlabeled.distributed.compression import check_compress, compress_partitions
 from unlabeled.distributed.samples import DistributedSample, UnlabeledRows, changed
 from unlabeled.distributed.scoring import KernelScore, Scorer
-from unlabeled.kernels import Kernel
+from unlabeled.kernels import Kernel, as_gammas
 from unlabeled.priors import PriorEstimator, ResolvedPrior
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.candidate import Candidate
@@ -151,6 +152,9 @@ class DaskWMMDClassifier(DistributedClassifier, WMMDClassifier):
             raise ValueError(
                 "selection='holdout' keeps a random 80 % of the rows, and is for one machine; use selection='loo'."
             )
+        check_compress(self.compress)
+        if not self._automatic_grid():
+            as_gammas(self.gamma)
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
         self._check_evaluations(pu)
@@ -158,9 +162,11 @@ class DaskWMMDClassifier(DistributedClassifier, WMMDClassifier):
         try:
             with stage("rows to choose by"):
                 self._fetch_at_once(pu, self._drawn_seed)
-            return super()._fit(pu, prior)
+            super()._fit(pu, prior)
         finally:
             self.__dict__.pop("_drawn_seed", None)
+        self.compression_ = self._compression(self.compress)
+        return self
 
     def _seed(self) -> int:
         return self._drawn_seed
@@ -232,8 +238,8 @@ class DaskWMMDClassifier(DistributedClassifier, WMMDClassifier):
             needed = len(pu.unlabeled) * pu.unlabeled.n_features * np.dtype(table.partitions.layout.dtype).itemsize
             if needed > max_bytes:
                 raise MemoryError(
-                    f"The {len(pu.unlabeled):,} unlabeled rows take {needed / 1e9:.1f} GB, and up to "
-                    f"{max_bytes / 1e9:.1f} GB are brought here. Allow more by max_bytes, or compress: "
+                    f"The {len(pu.unlabeled):,} unlabeled rows take {format_bytes(needed)}, and up to "
+                    f"{format_bytes(max_bytes)} are brought here. Allow more by max_bytes, or compress: "
                     "model.compressed(10_000).to_local()."
                 )
             unlabeled = _changed_here(table, pu.unlabeled)

@@ -236,8 +236,7 @@ class _Levels:
                 return tried[-1]
         if not tried:
             raise ValueError(
-                f"compress={largest_change:g} cannot be met: there are too few rows to leave any out "
-                f"({self.exact.n_rows:,}); use compress='copies' or None."
+                f"compress={largest_change:g} cannot be met: there are too few rows to leave any out; use None."
             )
         best = min(tried, key=lambda found: found.largest_change)
         raise ValueError(
