@@ -17,7 +17,8 @@ from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.evaluation import find_evidence
 from unlabeled.reports import CHECKS, SEVERITIES, subject
-from unlabeled.reports.checks import DOCUMENTATION, column_areas, order_of_labels, positives_needed
+from unlabeled.reports.checks import DOCUMENTATION, order_of_labels, positives_needed
+from unlabeled.reports.leaks import column_areas
 from unlabeled.tables import Column, Columns
 from unlabeled.tables.profile import profile, shifts
 
@@ -258,6 +259,58 @@ def test_a_column_that_knows_the_label():
     assert check.severity == "error"
     assert "'case_number'" in check.sentence
     assert found("PU401", model).severity in ("ok", "warning")  # the scores alone name no column
+
+
+def table_of_one_sample(n_rows=1000, prior=0.3, separation=2.0, seed=0):
+    """A data frame of the population in which half of the positives are labelled."""
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(size=n_rows) < prior
+    X = rng.normal(size=(n_rows, 3))
+    X[:, 0] += separation * truth
+    return pd.DataFrame(X, columns=list("abc")), (truth & (rng.uniform(size=n_rows) < 0.5)).astype(int), rng
+
+
+@pytest.mark.filterwarnings("ignore::unlabeled.priors.ScarWarning")
+@pytest.mark.parametrize(("prior", "severity"), [(0.3, "error"), ("auto", "warning")])
+def test_a_category_that_knows_the_label(prior, severity):
+    """No feature of the column does so alone. By an estimated prior, which it draws down, hardly a positive is left."""
+    frame, y, rng = table_of_one_sample()
+    of_labelled, of_others = (rng.choice(words, len(y)) for words in (["closed", "won", "done"], ["open", "new"]))
+    frame["status"] = np.where(y == 1, of_labelled, of_others)
+    check = found("PU401", fitted(frame, y, prior, scenario="single-sample"), frame, y)
+    assert (check.severity, "'status'" in check.sentence) == (severity, True)
+    assert "(100% of them) and 0 unlabeled ones" in check.sentence
+
+
+@pytest.mark.parametrize(("share", "severity"), [(0.9, "error"), (0.3, "warning")])
+def test_values_that_only_labelled_rows_have(share, severity):
+    frame, y, rng = table_of_one_sample()
+    frame["case"] = np.where((y == 1) & (rng.uniform(size=len(y)) < share), np.arange(len(y)) + 1.0, np.nan)
+    check = found("PU401", fitted(frame, y, 0.3, scenario="single-sample"), frame, y)
+    assert (check.severity, "'case'" in check.sentence) == (severity, True)
+
+
+@pytest.mark.parametrize("prior", [0.01, "auto"])
+def test_a_perfect_column_of_rare_positives_does_not_leak(prior):
+    frame, y, _ = table_of_one_sample(20_000, prior=0.01, separation=6.0)
+    assert max(column_areas(frame.to_numpy(), y == 1)) > 0.99
+    check = found("PU401", fitted(frame, y, prior, scenario="single-sample"), frame, y)
+    assert check.severity == "ok", check.sentence
+
+
+def test_a_word_that_knows_the_label():
+    _, y, rng = table_of_one_sample()
+    there = np.column_stack([rng.uniform(size=(len(y), 6)) < 0.2, y == 1]).astype(float)
+    check = found("PU401", fitted(csr_array(there), y, 0.3, scenario="single-sample"), csr_array(there), y)
+    assert (check.severity, "'x6'" in check.sentence) == ("error", True)
+
+
+def test_two_columns_that_know_the_label_together():
+    frame, y, rng = table_of_one_sample()
+    u = rng.choice([-3.0, 3.0], len(y))
+    frame = frame.assign(u=u, v=np.where(y == 1, u, -u) + rng.normal(size=len(y)))
+    check = found("PU401", fitted(frame, y, 0.3, scenario="single-sample"), frame, y)
+    assert (check.severity, "nearly perfectly" in check.sentence) == ("warning", True)
 
 
 def test_areas_of_columns_by_pairs():

@@ -7,7 +7,7 @@ learned, 4 the table, 5 another table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import wraps
 from typing import Any
@@ -25,6 +25,8 @@ from unlabeled.deciding.adapting import FEWEST_ROWS, LEVEL, Adaptation, adaptati
 from unlabeled.displays.prior_estimates import priors_of
 from unlabeled.evaluation import Evidence
 from unlabeled.priors.limits import ENOUGH_POSITIVES, WIDE, why_open
+from unlabeled.priors.scar import FEWEST_POSITIVES
+from unlabeled.reports.leaks import ColumnScores, Region, column_scores, leaking_region, placements
 from unlabeled.reports.subject import Subject
 from unlabeled.samples import hash_of_rows
 from unlabeled.tables.profile import Shift, shifts
@@ -40,8 +42,10 @@ SEVERITIES = ("skipped", "ok", "info", "warning", "error")
 NEAR_ONE = 0.9
 #: Below it (AUC; 0.5 is chance) scores hardly tell positives from others.
 LEAST_AUC = 0.65
-#: A single column that tells labelled from unlabeled rows this well (AUC) is suspected to know the label.
-LEAKING = 0.99
+#: The fewest labelled rows that columns are asked about.
+FEWEST_LABELLED = 5
+#: Values of a column that hold this share of the labelled rows are an error where they leak; scores have to do more.
+MOST_OF_THEM, NEARLY_ALL = 0.5, 0.9
 #: The share of labelled rows with a copy in the table, from which scores without each row are not honest.
 MANY_COPIES = 0.05
 #: The gap to the best classifier of its class that the paper's promise is asked for, and the rows that decide it.
@@ -320,8 +324,7 @@ def no_positive_left(subject: Subject) -> Finding:
     """Whether the model finds (nearly) no positives among the unlabeled rows."""
     if (evidence := subject.evidence) is None:
         return _NO_SCORES
-    share = evidence.scores.labelled_share
-    left = (evidence.prior.value - share) / max(1 - share, 1e-9)
+    left = _hidden_share(evidence.prior.value, evidence.scores.labelled_share)
     n_left = left * evidence.scores.n_unlabeled
     if n_left < 1:
         return Finding(
@@ -413,8 +416,8 @@ def no_better_than_negatives(subject: Subject) -> Finding:
         return Finding("skipped", "There are too few rows to hold any out.")
     plain = _plain_scores(rows.features, rows.is_positive, n_folds)
     ours = evidence.scores.against_unlabeled()
-    of_ours = _placements(ours.positive, ours.unlabeled)
-    of_plain = _placements(plain[rows.is_positive], plain[~rows.is_positive])
+    of_ours = placements(ours.positive, ours.unlabeled)
+    of_plain = placements(plain[rows.is_positive], plain[~rows.is_positive])
     difference = float(of_ours.mean() - of_plain.mean())
     noise = float(np.hypot(of_ours.std() / np.sqrt(len(of_ours)), of_plain.std() / np.sqrt(len(of_plain))))
     areas = f"AUC of labelled against unlabeled rows {of_ours.mean():.3f}, plain {of_plain.mean():.3f}"
@@ -446,13 +449,6 @@ def _plain_scores(features: Any, is_positive: np.ndarray, n_folds: int) -> Float
     return np.asarray(cross_val_predict(plain, features, is_positive, cv=folds, method=method))
 
 
-def _placements(positive: FloatArray, others: FloatArray) -> FloatArray:
-    """For each positive the share of the others that score lower, ties counting half."""
-    ordered = np.sort(others)
-    below, upto = (np.searchsorted(ordered, positive, side=side) for side in ("left", "right"))
-    return np.asarray((below + upto) / (2 * len(ordered)))
-
-
 @_check("PU303", "Columns hardly tell positives from others")
 def little_told(subject: Subject) -> Finding:
     """Whether the scores are hardly better than chance."""
@@ -474,60 +470,82 @@ def little_told(subject: Subject) -> Finding:
 
 @_check("PU401", "A column leaks the label")
 def leaking_column(subject: Subject) -> Finding:
-    """Whether one column alone tells labelled from unlabeled rows nearly perfectly."""
+    """Whether a column has values that labelled rows have, and the unlabeled positives do not."""
     rows, evidence = subject.rows, subject.evidence
-    remedy = (
-        "If it was filled in because the row was labelled (a case number, a date of the finding), leave it out: "
-        "--column NAME=drop. Labelled rows must not be told from unlabeled positives."
+    is_labelled = None if rows is None else rows.is_positive
+    if rows is None or is_labelled is None or is_labelled.sum() < FEWEST_LABELLED or (~is_labelled).sum() < _FOLDS:
+        return _NO_LABELS if evidence is None else _leaking_scores(evidence)
+    columns = column_scores(subject, rows)
+    prior = float(subject.classifier.prior_) if evidence is None else evidence.prior.ends[0]
+    n_hidden, surely = _hidden_share(prior, subject.labelled_share or 0.0) * len(rows.unlabeled), True
+    leaks = _leaks(columns, n_hidden)
+    if not leaks and evidence is not None and evidence.prior.low is not None:  # the leak may have drawn the prior down
+        leaks, surely = _leaks(columns, min(FEWEST_POSITIVES, len(rows.unlabeled))), False
+    if leaks:
+        return _leak_found(leaks, surely=surely)
+    if evidence is not None and (of_scores := _leaking_scores(evidence)).severity == "warning":
+        return of_scores
+    best = max(columns, key=lambda column: column.area)
+    return Finding(
+        "ok", f"No column alone knows which rows are labelled (largest AUC {best.area:.3f}, of {best.name!r})."
     )
-    if rows is not None and rows.is_positive is not None and rows.is_positive.sum() >= 5 and len(rows.unlabeled):
-        areas = column_areas(rows.features, rows.is_positive)
-        worst = int(np.argmax(areas))
-        if areas[worst] >= LEAKING:
-            names = [subject.feature_names[place] for place in np.flatnonzero(areas >= LEAKING)[:_MOST_SHOWN]]
-            return Finding(
-                "error",
-                f"{', '.join(map(repr, names))} alone tells labelled from unlabeled rows (AUC {areas[worst]:.3f}). "
-                "Even a perfect column cannot tell labelled positives from unlabeled ones: it seems to know the label.",
-                remedy,
-            )
+
+
+def _hidden_share(prior: float, labelled_share: float) -> float:
+    """The share of the unlabeled rows that is positive."""
+    return float(np.clip((prior - labelled_share) / max(1 - labelled_share, 1e-9), 0, 1))
+
+
+def _leaks(columns: Sequence[ColumnScores], n_hidden: float) -> list[tuple[str, Region]]:
+    """The columns that know the label if so many unlabeled rows are positive, the one that knows most of it first."""
+    found = [(column.name, column.leak(n_hidden, len(columns))) for column in columns]
+    leaks = [(name, region) for name, region in found if region is not None]
+    return sorted(leaks, key=lambda leak: -leak[1].share)
+
+
+_LEFT_OUT = (
+    "If it was filled in because the row was labelled (a case number, a date of the finding), leave it out: "
+    "--column NAME=drop. Labelled rows must not be told from unlabeled positives."
+)
+
+
+def _leak_found(leaks: list[tuple[str, Region]], *, surely: bool) -> Finding:
+    """What to say of the columns that leak; ``surely`` if the prior does not allow it, and not only many positives."""
+    name, worst = leaks[0]
+    others = [repr(other) for other, _ in leaks[1:_MOST_SHOWN]]
+    too = f" So does {' and '.join(others)}." if others else ""
+    told = (
+        f"{name!r} has values that {worst.n_labelled:,} labelled rows have ({worst.share:.0%} of them) and "
+        f"{worst.n_others:,} unlabeled ones"
+    )
+    if surely and worst.share >= MOST_OF_THEM:
         return Finding(
-            "ok",
-            f"No column alone tells labelled from unlabeled rows (largest AUC {areas[worst]:.3f}, of "
-            f"{subject.feature_names[worst]!r}).",
+            "error",
+            f"{told}, where about {worst.n_expected:,.0f} unlabeled positives should have them too. Even a perfect "
+            f"column cannot tell labelled positives from unlabeled ones: it seems to know the label.{too}",
+            _LEFT_OUT,
         )
-    if evidence is None:
-        return _NO_LABELS
-    area = evidence.scores.against_unlabeled().area
-    if area >= LEAKING and evidence.scores.n_positive >= ENOUGH_POSITIVES:
+    instead = "labelled rows were picked by it" if surely else "hardly an unlabeled row is positive"
+    return Finding("warning", f"{told}: either it knows the label, or {instead}.{too}", _LEFT_OUT)
+
+
+def _leaking_scores(evidence: Evidence) -> Finding:
+    """The same of the scores, which see all columns together."""
+    scores = evidence.scores.against_unlabeled()
+    labelled, others = scores.positive, scores.unlabeled
+    n_hidden = _hidden_share(evidence.prior.ends[0], evidence.scores.labelled_share) * len(others)
+    if evidence.prior.low is not None:
+        n_hidden = max(n_hidden, min(FEWEST_POSITIVES, len(others)))
+    region = leaking_region(labelled, others, n_hidden) if len(labelled) >= ENOUGH_POSITIVES else None
+    if region is not None and region.share >= NEARLY_ALL:
         return Finding(
             "warning",
-            f"The scores tell labelled from unlabeled rows nearly perfectly (AUC {area:.3f}): either hardly an "
-            "unlabeled row is positive, or a column knows the label.",
-            f"Give the table to the report, and it names the column. {remedy}",
+            f"The scores tell labelled from unlabeled rows nearly perfectly (AUC {scores.area:.3f}; above "
+            f"{region.n_labelled:,} labelled rows only {region.n_others:,} unlabeled ones): either hardly an unlabeled "
+            "row is positive, or columns know the label.",
+            f"Give the table to the report, and it names a column that does so alone. {_LEFT_OUT}",
         )
-    return Finding("ok", f"The scores do not tell labelled from unlabeled rows too well (AUC {area:.3f}).")
-
-
-def column_areas(features: Any, is_positive: np.ndarray) -> FloatArray:
-    """For each feature the AUC of labelled against unlabeled rows, in the better direction; missing is a value.
-
-    Of a feature with missing values the better of two: missing as the lowest, and as the highest value.
-    """
-    dense = features if not issparse(features) else None
-    n_features = features.shape[1]
-    areas = np.full(n_features, 0.5)
-    for place in range(n_features):
-        column = dense[:, place] if dense is not None else features[:, [place]].toarray().ravel()
-        column = np.asarray(column, dtype=np.float64)
-        fills = (-np.inf, np.inf) if np.isnan(column).any() else (0.0,)
-        found = [_area(np.where(np.isnan(column), fill, column), is_positive) for fill in fills]
-        areas[place] = max(max(area, 1 - area) for area in found)
-    return areas
-
-
-def _area(values: FloatArray, is_positive: np.ndarray) -> float:
-    return float(_placements(values[is_positive], values[~is_positive]).mean())
+    return Finding("ok", f"The scores do not tell labelled from unlabeled rows too well (AUC {scores.area:.3f}).")
 
 
 @_check("PU402", "Duplicates")
