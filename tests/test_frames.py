@@ -469,6 +469,13 @@ def test_spans_of_time_are_of_one_unit_and_times_of_day_go_round():
     assert np.linalg.norm(points[0] - points[1]) < np.linalg.norm(points[0] - points[2])
 
 
+def test_columns_of_one_name_are_refused(in_pandas, y):
+    frame = pd.concat([in_pandas, in_pandas.iloc[:, :1]], axis=1)
+    name = frame.columns[0]
+    with pytest.raises(ValueError, match=f"several columns called '{name}': rename all but one"):
+        WMMDClassifier(0.5).fit(frame, y)
+
+
 # --- the command line's model ---
 
 

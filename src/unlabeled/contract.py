@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
-from unlabeled.frames import columns_of_words, new_encoder
+from unlabeled.frames import check_names_differ, columns_of_words, new_encoder
 from unlabeled.labels import completed, find_classes, known_among, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import (
@@ -186,6 +186,7 @@ class PUInput:
 
     def _encoded(self, X: Any) -> Any:
         """The features of a data frame that has columns of words, by an encoder that is kept; or X as it is."""
+        check_names_differ(X)
         words = columns_of_words(X)
         self.encoder_ = new_encoder(words) if words else None
         return X if self.encoder_ is None else np.asarray(self.encoder_.fit_transform(X))

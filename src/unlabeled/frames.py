@@ -26,6 +26,19 @@ def columns_of_words(X: Any) -> list[str]:
     return [str(column.name) for column in columns if not _is_number(column)]
 
 
+def check_names_differ(X: Any) -> None:
+    """Refuse a data frame of pandas with two columns of one name: features could not be told apart."""
+    if not is_frame(X):
+        return
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"X has several columns called {_shown(twice)}: rename all but one of each, as in "
+            "X.columns = [f'{name}_{place}' for place, name in enumerate(X)]."
+        )
+
+
 def new_encoder(words: list[str]) -> Any:
     """A `TableEncoder`, for a data frame with columns of words; it needs polars, which need not be there."""
     try:
