@@ -285,8 +285,9 @@ def test_weights_count_as_repetitions(data, name, scenario):
 
 def test_a_pipeline_is_evaluated_by_its_classifier(data):
     pipeline = make_pipeline(StandardScaler(), WMMDClassifier(0.5)).fit(data.X, data.y)
-    alone = WMMDClassifier(0.5).fit(StandardScaler().fit_transform(data.X), data.y)
-    assert evaluate(pipeline, data.X, data.y) == evaluate(alone, data.X, data.y)
+    scaled = StandardScaler().fit_transform(data.X)
+    alone = WMMDClassifier(0.5).fit(scaled, data.y)
+    assert evaluate(pipeline, data.X, data.y) == evaluate(alone, scaled, data.y)
     refitted = make_pipeline(StandardScaler(), ElkanNotoClassifier(LogisticRegression(), prior=0.5)).fit(data.X, data.y)
     assert 0.5 < evaluate(refitted, data.X, data.y).recall.value <= 1
 

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from unlabeled import ElkanNotoClassifier, WMMDClassifier, report
 from unlabeled.bounds import round_ball_bound, sample_size
@@ -443,6 +445,29 @@ def test_categories_that_were_not_there(clean):
     assert check.severity == "warning"
     assert "'channel'" in check.sentence
     assert found("PU503", model, frame, y, new=frame).severity == "ok"
+
+
+@pytest.fixture(scope="module")
+def pipeline_of_words():
+    """A pipeline that makes features of words itself."""
+    frame, y, rng = table_of_one_sample(600)
+    frame = frame.assign(e=rng.choice(["u", "w", "z"], len(y)), day=pd.Timestamp("2026-01-01"))
+    encoder = make_column_transformer((StandardScaler(), list("abc")), (OneHotEncoder(handle_unknown="ignore"), ["e"]))
+    model = make_pipeline(encoder, WMMDClassifier(0.3, scenario="single-sample", random_state=0))
+    return frame, y, model.fit(frame, y)
+
+
+def test_a_pipeline_that_knows_words(pipeline_of_words):
+    frame, y, model = pipeline_of_words
+    for new, severity in ((frame.head(50), "ok"), (frame.assign(e="v"), "warning")):
+        for code in ("PU501", "PU503"):
+            check = found(code, model, frame, y, new=new)
+            assert check.severity == severity
+            assert ("'e'" in check.sentence) == (severity == "warning")
+    assert found("PU503", model, frame.assign(e="v")).severity == "skipped"  # nobody knows what was there
+    leak = frame.assign(e=np.where(y == 1, "closed", frame["e"]))
+    check = found("PU401", model.fit(leak, y), leak, y)
+    assert (check.severity, "'e'" in check.sentence) == ("error", True)
 
 
 # --- what is not there is not judged ---

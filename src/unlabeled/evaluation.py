@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,10 +14,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from unlabeled.arrays import FloatArray
+from unlabeled.arrays import FloatArray, on_host
 from unlabeled.contract import without_search
 from unlabeled.deciding.calibration import Calibration, calibrate
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.frames import is_frame
 from unlabeled.labels import find_classes, without_negatives
 from unlabeled.metrics import PUStratifiedKFold
 from unlabeled.metrics.averages import Averages
@@ -25,7 +26,7 @@ from unlabeled.metrics.estimate import Estimate, proportion
 from unlabeled.priors import PriorEstimate
 from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.priors.scar import told_once
-from unlabeled.samples import some_rows
+from unlabeled.samples import means_of_some_rows, places_to_know_by, some_rows
 
 __all__ = ["Estimate", "Estimates", "Evidence", "evaluate", "find_evidence"]
 
@@ -214,7 +215,7 @@ def find_evidence(
         weights = np.where(is_negative, 0.0, 1.0 if weights is None else weights)
     averages = Averages.of(is_positive, classifier.scenario, weights)
     if has_honest_scores(classifier):
-        _check_rows(classifier, is_positive)
+        _check_rows(model, classifier, X, is_positive)
         scores, threshold, spent = classifier.honest_scores_, float(classifier.threshold_), 1.0
     elif min(is_positive.sum(), (~is_positive).sum()) < 3:  # each fit needs two rows of each sample
         return None
@@ -351,8 +352,34 @@ def _intervals_alone(found: Estimates, keep: tuple[str, ...]) -> Estimates:
     )
 
 
-def _check_rows(classifier: Any, is_positive: np.ndarray) -> None:
+def features_of(model: Any, X: Any) -> Any:
+    """Rows of a table as the classifier sees them, at the end of a pipeline or by itself."""
+    table = model[:-1].transform(X) if isinstance(model, Pipeline) else X
+    return (model[-1] if isinstance(model, Pipeline) else model)._validated(on_host(table))
+
+
+def has_features_of_fit(model: Any, X: Any, is_positive: np.ndarray) -> bool:
+    """Whether a table has as many rows as that of `fit`, and in some of them the same features.
+
+    Of its features a model that was fitted elsewhere, or saved long ago, knows nothing; then it may be that table.
+    """
+    known = (model[-1] if isinstance(model, Pipeline) else model)._table_seen
+    if known is None or X is None or isinstance(X, Mapping):
+        return True
+    X = on_host(X) if is_frame(X) or hasattr(X, "shape") else np.asarray(X)
+    if {X.shape[0], len(is_positive)} != {known["n_rows"]} or known["n_labelled"] != int(is_positive.sum()):
+        return False
+    found = means_of_some_rows(features_of(model, _safe_indexing(X, places_to_know_by(X.shape[0]))))
+    return bool(np.allclose(found, known["means"], rtol=1e-5, atol=1e-7))
+
+
+def _check_rows(model: Any, classifier: Any, X: Any, is_positive: np.ndarray) -> None:
     """Refuse a table that the honest scores are not of."""
+    not_of_fit = ValueError(
+        "X and y are not the table that the model was fitted to, or its rows are in another order. Estimates speak of "
+        "that table; report(model, X, y, new=X_new) compares another with it, and the scorers of unlabeled.metrics "
+        "judge the model by another table with labels."
+    )
     honest: HonestScores = classifier.honest_scores_
     # A weighted score has the labelled rows among the population once more, in the single-sample scenario.
     among_others = classifier.scenario == "single-sample" and not honest.labelled_share
@@ -361,9 +388,9 @@ def _check_rows(classifier: Any, is_positive: np.ndarray) -> None:
         (honest.unlabeled_rows, is_positive & among_others),
     ):
         if rows is None or rows.max() >= len(is_positive) or (is_positive != expected)[rows].any():
-            raise ValueError(
-                "X and y are not the table that the model was fitted to, or its rows are in another order."
-            )
+            raise not_of_fit
+    if not has_features_of_fit(model, X, is_positive):
+        raise not_of_fit
 
 
 def _refitted_decisions(

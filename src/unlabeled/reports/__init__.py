@@ -167,6 +167,6 @@ def report(
     subject = Subject.of(model, X, y, source=source)
     other = None
     if new is not None:
-        other = Subject.of(model, new, before=subject.training_profile)
+        other = Subject.of(model, new, after=subject)
     heading = title or f"Report on a {type(subject.classifier).__name__}"
     return Report(subject, other, Costs() if costs is None else costs, heading)

@@ -664,6 +664,8 @@ def strange_values(subject: Subject) -> Finding:
     frame = subject.as_frame(rows.X)
     if frame is None:
         return Finding("skipped", "Sparse tables have numbers only.")
+    if not subject.are_columns_known:
+        return Finding("skipped", "The model keeps no values of its columns; give its table, and this one as `new`.")
     _, notices = subject.columns.matrix(frame)
     strange = {name: count for counts in (notices.unseen, notices.unreadable) for name, count in counts.items()}
     many = {name: count for name, count in strange.items() if count > STRANGE * len(frame)}

@@ -14,15 +14,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from unlabeled.arrays import FloatArray, on_host
+from unlabeled.arrays import FloatArray
 from unlabeled.contract import without_search
 from unlabeled.displays.decision_boundary import feature_names, margins_of
-from unlabeled.evaluation import Evidence, find_evidence, has_honest_scores
-from unlabeled.frames import is_frame
+from unlabeled.evaluation import Evidence, features_of, find_evidence, has_features_of_fit, has_honest_scores
+from unlabeled.frames import columns_of_words, is_frame
 from unlabeled.labels import known_among
-from unlabeled.samples import means_of_some_rows, places_to_know_by, some_rows
+from unlabeled.samples import some_rows
 from unlabeled.tables import Column, Columns, TableModel
 from unlabeled.tables.conversion import as_table
+from unlabeled.tables.finding import columns_by_type
 from unlabeled.tables.profile import ColumnProfile, profile
 
 #: The most labelled and the most other rows of a table that are scored.
@@ -91,14 +92,13 @@ class Subject:
     y: Any = None
     before: tuple[ColumnProfile, ...] = ()
     negatives: np.ndarray | None = None
+    known_columns: Columns | None = None
 
     @classmethod
-    def of(
-        cls, model: Any, X: Any = None, y: Any = None, *, source: str = "", before: Sequence[ColumnProfile] = ()
-    ) -> Subject:
+    def of(cls, model: Any, X: Any = None, y: Any = None, *, source: str = "", after: Subject | None = None) -> Subject:
         """Check what was given, and find out whether the table is the one that the model was fitted to.
 
-        ``before`` is what the columns of that one look like, where the model does not know it.
+        ``after`` is about that one, and tells what its columns look like where the model does not know it.
         """
         check_is_fitted(model)
         model = without_search(model)
@@ -112,7 +112,7 @@ class Subject:
             )
         if X is None:
             return cls(model, source=source)
-        before = tuple(before)
+        before, columns = ((), None) if after is None or after.X is None else (after.training_profile, after.columns)
         labels = negatives = None
         if y is not None:
             unlabeled = getattr(classifier, "unlabeled_label_", None)
@@ -123,7 +123,7 @@ class Subject:
         if labels is not None and not labels.any():
             labels = negatives = None  # a table of which no row is labelled has no labels
         X = X if is_frame(X) or issparse(X) else np.asarray(X)
-        found = cls(model, X, labels, is_training=False, source=source, y=y, before=before, negatives=negatives)
+        found = cls(model, X, labels, source=source, y=y, before=before, negatives=negatives, known_columns=columns)
         return replace(found, is_training=_is_training(found))
 
     @property
@@ -187,8 +187,7 @@ class Subject:
 
     def features(self, X: Any) -> Any:
         """Rows of a table as the classifier sees them."""
-        table = self.model[:-1].transform(X) if isinstance(self.model, Pipeline) else X
-        return self.classifier._validated(on_host(table))
+        return features_of(self.model, X)
 
     def margins(self, features: Any) -> FloatArray:
         """Score less threshold."""
@@ -219,11 +218,21 @@ class Subject:
 
     @cached_property
     def columns(self) -> Columns:
-        """What the columns of the table are: as the encoder knows them, or all numbers."""
-        found = getattr(self.encoder, "columns_", None)
+        """What the columns of the table are: as the encoder or another table knows them, or by their types."""
+        found = getattr(self.encoder, "columns_", self.known_columns)
         if found is not None:
             return found
-        return Columns(tuple(Column(name, "number") for name in self.column_names))
+        if not is_frame(self.X):
+            return Columns(tuple(Column(name, "number") for name in self.column_names))
+        words = {str(name): name for name in self.X.columns if str(name) in columns_of_words(self.X)}
+        frame = as_table(self.X[list(words.values())]) if words else pl.DataFrame()
+        return columns_by_type(frame, self.column_names)
+
+    @property
+    def are_columns_known(self) -> bool:
+        """Whether it is known which values the columns had in `fit`."""
+        known = self.is_training or self.known_columns is not None or self.encoder is not None
+        return known or not any(column.kind == "category" for column in self.columns.all)
 
     @cached_property
     def training_profile(self) -> tuple[ColumnProfile, ...]:
@@ -253,20 +262,11 @@ def _in_proportion(chosen: list[np.ndarray], sizes: list[int]) -> np.ndarray:
 
 
 def _is_training(subject: Subject) -> bool:
-    """Whether a table is that of `fit`: the same features in some rows, and labels where they were.
-
-    Of features a model that was fitted elsewhere, or saved long ago, knows nothing; then labels decide.
-    """
-    classifier, labels, X = subject.classifier, subject.labels, subject.X
-    if labels is None:
+    """Whether a table is that of `fit`: the same features in some rows, and labels where they were."""
+    labels = subject.labels
+    if labels is None or not has_features_of_fit(subject.model, subject.X, labels):
         return False
-    if (known := classifier._table_seen) is not None:
-        if (known["n_rows"], known["n_labelled"]) != (len(labels), int(labels.sum())):
-            return False
-        found = means_of_some_rows(subject.features(_safe_indexing(X, places_to_know_by(len(labels)))))
-        if not np.allclose(found, known["means"], rtol=1e-5, atol=1e-7):
-            return False
-    return _has_labels_of_fit(subject.model, classifier, labels)
+    return _has_labels_of_fit(subject.model, subject.classifier, labels)
 
 
 def _has_labels_of_fit(model: Any, classifier: Any, labels: np.ndarray) -> bool:

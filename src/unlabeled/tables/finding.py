@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -98,6 +98,27 @@ def find_columns(
         else:
             found.append(_find_column(values, is_category=values.name in categories, first_line=first_line))
     return Columns(tuple(found))
+
+
+def columns_by_type(frame: pl.DataFrame, names: Sequence[str]) -> Columns:
+    """What columns are that features are made of in some other way: by their types, all of them used if possible.
+
+    Those that are not in the frame are numbers. Words are categories, unless most rows have a value of their own.
+    """
+    return Columns(tuple(_by_type(frame[name]) if name in frame.columns else Column(name, "number") for name in names))
+
+
+def _by_type(values: pl.Series) -> Column:
+    present = None if is_no_value(values.dtype) else present_values(values)
+    if present is None or len(present) == 0:
+        return Column(values.name, "drop")
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+        return Column(values.name, "number")
+    if values.dtype.is_temporal():
+        return Column(values.name, "date")
+    if present.n_unique() > max(_IDENTIFIER_SHARE * len(present), _FEWEST_IDENTIFIERS):
+        return Column(values.name, "text")
+    return as_category(values.name, present)
 
 
 # --- numbers ---
