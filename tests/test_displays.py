@@ -3,9 +3,12 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import auc as area_under
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import unlabeled.displays
 from unlabeled import ElkanNotoClassifier, PUClassifier, WMMDClassifier, evaluate
@@ -54,6 +57,18 @@ def made_up(scenario, n_positive=40, n_unlabeled=160, seed=0):
     share = n_positive / (n_positive + n_unlabeled) if scenario == "single-sample" else 0.0
     scores = HonestScores(positive, unlabeled, np.ones(n_positive), np.ones(n_unlabeled), share)
     return Evidence(scores, 0.4, PriorEstimate(0.4, 0.3, 0.5, "made up"), 1_000.0, share, 1.0)
+
+
+def test_another_table_is_refused(fitted, data):
+    """The honest scores are of the rows of `fit`: of others they know nothing."""
+    other = make_gaussians(60, 240, prior=0.3, separation=3, random_state=2)
+    in_pipeline = make_pipeline(StandardScaler(), clone(fitted)).fit(data.X, data.y)
+    for ask in (evaluate, PURocCurveDisplay.from_estimator):
+        for model in (fitted, in_pipeline):
+            for X, y in ((other.X, other.y), (data.X + 50, data.y), (data.X[:-1], data.y[:-1])):
+                with pytest.raises(ValueError, match=r"not the table that the model was fitted to.*new=X_new"):
+                    ask(model, X, y)
+            assert ask(model, data.X.tolist(), data.y) is not None
 
 
 # --- thresholds ---
@@ -240,6 +255,59 @@ def test_the_convention_of_scikit_learn(display, fitted, data):
     assert shown.ax_ is ax
     assert ax.lines or ax.collections or ax.patches
     mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("display", [*DISPLAYS, PriorDisplay])
+def test_names_and_arguments_of_matplotlib(display, fitted, data):
+    """A name is shown, and what is drawn has the colour that was asked for."""
+    ax = mpl.figure.Figure().subplots()
+    X = data.X[3] if display is ExplanationDisplay else data.X
+    rows = () if display is PriorDisplay else (X, data.y)
+    display.from_estimator(fitted, *rows, ax=ax, name="first", color="#123456")
+    shown = [ax.get_title(), *ax.get_legend_handles_labels()[1]]
+    assert any("first" in words for words in shown)
+    drawn = [artist for artist in (*ax.lines, *ax.collections, *ax.patches) if _colour_of(artist) == "#123456"]
+    assert drawn
+
+
+def _colour_of(artist):
+    colour = artist.get_color() if hasattr(artist, "get_color") else artist.get_facecolor()
+    colour = colour[0] if np.ndim(colour) == 2 and len(colour) else colour
+    return None if len(colour) == 0 else mpl.colors.to_hex(colour)
+
+
+@pytest.mark.parametrize("display", [PURocCurveDisplay, PUPrecisionRecallDisplay, PUCalibrationDisplay, GammaDisplay])
+def test_two_models_in_the_same_axes(display, data):
+    """Each has its own colour and its name in the legend; what they share is there once."""
+    ax, curves = mpl.figure.Figure().subplots(), []
+    for kernel in ("rbf", "inverse"):
+        model = WMMDClassifier(0.4, kernel=kernel, random_state=0).fit(data.X, data.y)
+        display.from_estimator(model, ax=ax, name=kernel)
+        curves.append(dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True)))
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(set(labels)) == len(labels)
+    first, second = (next(label for label in labels if label.startswith(kernel)) for kernel in ("rbf", "inverse"))
+    colours = [_colour_of(getattr(curves[1][label], "lines", [curves[1][label]])[0]) for label in (first, second)]
+    assert colours[0] != colours[1]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_scores_of_held_out_rows(scenario):
+    """What is drawn is of these rows alone, and at the prior that was given."""
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(size=20_000) < 0.3
+    scores = rng.normal(np.where(truth, 1.0, -1.0), 1)
+    expected = roc_auc_score(truth, scores)
+    y = truth & (rng.uniform(size=len(truth)) < 0.5)
+    if scenario == "case-control":
+        y, scores = np.repeat([False, True], [len(truth), 5_000]), np.append(scores, rng.normal(1.0, 1, 5_000))
+    how = {"prior": 0.3, "scenario": scenario, "ax": mpl.figure.Figure().subplots()}
+    found = PURocCurveDisplay.from_predictions(y, scores, **how).curves.roc_auc
+    assert found.value == pytest.approx(expected, abs=0.015)
+    for display in (PUPrecisionRecallDisplay, PUCalibrationDisplay, ScoreDistributionDisplay, ThresholdDisplay):
+        display.from_predictions(y, scores, **how)
+    with pytest.raises(ValueError, match="one finite number for each of the"):
+        PURocCurveDisplay.from_predictions(y, scores[:-1], **how)
 
 
 def test_a_search_is_drawn_by_its_best_estimator(data):

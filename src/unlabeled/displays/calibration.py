@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import calibrate
-from unlabeled.displays.axes import POPULATION, POSITIVE, Display, evidence_of
+from unlabeled.displays.axes import POPULATION, EvidenceDisplay, once, style_of
 from unlabeled.evaluation import Evidence, squared_and_added
 from unlabeled.metrics.estimate import proportion
 
@@ -80,7 +79,7 @@ def _observed(evidence: Evidence, share: float, mass: float) -> tuple[float, flo
     return min(value, 1.0), min(float(low), 1.0), min(float(high), 1.0)
 
 
-class PUCalibrationDisplay(Display):
+class PUCalibrationDisplay(EvidenceDisplay):
     """Predicted probabilities against shares of positives by Bayes' rule, with the prior's uncertainty.
 
     The probabilities were fitted to the same scores, so that points near the diagonal are no proof; points far from it
@@ -107,26 +106,19 @@ class PUCalibrationDisplay(Display):
         self.bins = bins
 
     @classmethod
-    def of_evidence(cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
-        """Computed, and not drawn yet."""
-        return cls(CalibrationBins.of(evidence_of(model, X, y)))
+    def _of(cls, evidence: Evidence) -> Self:
+        return cls(CalibrationBins.of(evidence))
 
-    @classmethod
-    def from_estimator(
-        cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Any = None
-    ) -> Self:
-        """Draw the calibration of a fitted classifier; X and y are the table that it was fitted to."""
-        return cls.of_evidence(model, X, y).plot(ax)
-
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.bins
-        ax.plot([0, 1], [0, 1], color="0.6", lw=1, ls=":", label="as predicted")
         _, low, high = found.by_prior
-        ax.fill_between(found.predicted, low, high, color=POPULATION, alpha=0.2, lw=0, label="if the prior is off")
+        style = {"fmt": "o", "markersize": 5, "label": name or "by Bayes' rule, 95 %"} | style_of(ax, kwargs)
+        colour = style["color"] if ax.get_xlabel() else POPULATION  # of the first alone the band is told apart
+        ax.plot([0, 1], [0, 1], color="0.6", lw=1, ls=":", label=once(ax, "as predicted"))
+        band = once(ax, "if the prior is off")
+        ax.fill_between(found.predicted, low, high, color=colour, alpha=0.2, lw=0, label=band)
         below, above = found.observed - found.low, found.high - found.observed
-        ax.errorbar(
-            found.predicted, found.observed, [below, above], fmt="o", color=POSITIVE, ms=5, label="by Bayes' rule, 95 %"
-        )
+        ax.errorbar(found.predicted, found.observed, [below, above], **style)
         ax.set(xlabel="mean predicted probability", ylabel="share of positives (estimate)")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         ax.legend(frameon=False)

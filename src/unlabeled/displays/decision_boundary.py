@@ -201,11 +201,27 @@ class PUDecisionBoundaryDisplay(Display):
         return cls(DataMap.of(rows, labelled, decide(rows), feature_names(model, rows.shape[1]), decide))
 
     @classmethod
-    def from_estimator(cls, model: Any, X: ArrayLike, y: ArrayLike, *, ax: Any = None) -> Self:
-        """Draw the rows of a table, labelled or not, and the boundary of a fitted classifier."""
-        return cls.of_rows(model, X, y).plot(ax)
+    def from_estimator(
+        cls, model: Any, X: ArrayLike, y: ArrayLike, *, ax: Any = None, name: str | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw the rows of a table, labelled or not, and the boundary of a fitted classifier.
 
-    def _draw(self, ax: Any) -> None:
+        ``ax``, ``name`` and ``**kwargs`` are as in `plot`.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.displays import PUDecisionBoundaryDisplay
+        >>> data = make_gaussians(random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> PUDecisionBoundaryDisplay.from_estimator(model, data.X, data.y, ax=Figure().subplots()).ax_.get_xlabel()
+        'x0'
+        """
+        return cls.of_rows(model, X, y).plot(ax, name=name, **kwargs)
+
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.data_map
         ax.pcolormesh(found.x_edges, found.y_edges, found.strength, cmap="Oranges", vmin=0, vmax=2.2, rasterized=True)
         for line in found.boundary():
@@ -217,9 +233,10 @@ class PUDecisionBoundaryDisplay(Display):
             {"color": POSITIVE, "s": 26, "marker": "^", "edgecolor": "k", "lw": 0.4, "label": "labelled positives"},
         )
         for rows, style in zip(others, styles, strict=True):
-            ax.scatter(*found.places[rows].T, **style)
+            ax.scatter(*found.places[rows].T, **style | kwargs)
         ax.set(xlabel=found.axes[0], ylabel=found.axes[1])
         ax.set(xlim=found.x_edges[[0, -1]], ylim=found.y_edges[[0, -1]])
+        ax.set_title(name or "")
         ax.legend(frameon=True, fontsize="small")
 
 

@@ -91,12 +91,29 @@ class ExplanationDisplay(Display):
         return cls(RowDrivers.of(explain(model, row)))
 
     @classmethod
-    def from_estimator(cls, model: Any, X: ArrayLike, y: Any = None, *, ax: Any = None) -> Self:
-        """Draw why one row has its score; X is the row, as `unlabeled.explain` takes it, and y is not needed."""
-        del y
-        return cls.of_row(model, X).plot(ax)
+    def from_estimator(
+        cls, model: Any, X: ArrayLike, y: Any = None, *, ax: Any = None, name: str | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw why one row has its score; X is the row, as `unlabeled.explain` takes it, and y is not needed.
 
-    def _draw(self, ax: Any) -> None:
+        ``ax``, ``name`` and ``**kwargs`` are as in `plot`.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.displays import ExplanationDisplay
+        >>> data = make_gaussians(random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> shown = ExplanationDisplay.from_estimator(model, data.X[3], ax=Figure().subplots())
+        >>> "part of the score" in shown.ax_.get_xlabel()
+        True
+        """
+        del y
+        return cls.of_row(model, X).plot(ax, name=name, **kwargs)
+
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.drivers
         order = np.argsort(-np.abs(found.totals), kind="stable")[:MOST_COLUMNS]
         names = [found.columns[place] for place in order] + [words for words, _ in found.others]
@@ -108,11 +125,12 @@ class ExplanationDisplay(Display):
         for kind, values, colour in zip(kinds, rows, (*colours[: len(found.by)], colours[-1]), strict=True):
             side = (values > 0).astype(int)
             left = start[side, np.arange(len(names))]
-            ax.barh(np.arange(len(names)), values, left=left, color=colour, label=kind)
+            ax.barh(np.arange(len(names)), values, left=left, **{"color": colour, "label": kind} | kwargs)
             start[side, np.arange(len(names))] += values
         ax.axvline(0, color="k", lw=0.8)
         ax.set_yticks(np.arange(len(names)), names)
         ax.invert_yaxis()
         flagged = "flagged" if found.score > found.threshold else "not flagged"
         ax.set(xlabel=f"part of the score {found.score:.3g} (threshold {found.threshold:.3g}: {flagged})")
+        ax.set_title(name or "")
         ax.legend(frameon=False, fontsize="small")

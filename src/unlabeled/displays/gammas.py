@@ -9,7 +9,7 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.contract import without_search
-from unlabeled.displays.axes import POSITIVE, Display
+from unlabeled.displays.axes import Display, style_of
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,34 @@ class GammaDisplay(Display):
         return cls(found)
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Self:
-        """Draw the criterion of a fitted classifier; X and y are not needed."""
-        del X, y
-        return cls.of_model(model).plot(ax)
+    def from_estimator(
+        cls, model: Any, X: Any = None, y: Any = None, *, ax: Any = None, name: str | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw the criterion of a fitted classifier; X and y are not needed.
 
-    def _draw(self, ax: Any) -> None:
+        ``ax``, ``name`` and ``**kwargs`` are as in `plot`.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.displays import GammaDisplay
+        >>> data = make_gaussians(random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> GammaDisplay.from_estimator(model, ax=Figure().subplots()).ax_.get_xlabel()
+        'gamma'
+        """
+        del X, y
+        return cls.of_model(model).plot(ax, name=name, **kwargs)
+
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.criteria
-        ax.plot(found.gammas, found.criteria, "o-", color=POSITIVE, ms=4)
-        ax.axvline(found.chosen, color="k", ls="--", lw=1, label=f"chosen: {found.chosen:.3g}")
+        label = {} if name is None else {"label": name}
+        style = {"marker": "o", "markersize": 4, **label} | style_of(ax, kwargs)
+        (line,) = ax.plot(found.gammas, found.criteria, **style)
+        colour = "k" if name is None else line.get_color()
+        ax.axvline(found.chosen, color=colour, ls="--", lw=1, label=f"chosen: {found.chosen:.3g}")
         words = "less the estimated error" if found.criterion == "risk" else "log-likelihood"
         ax.set(xscale="log", xlabel="gamma", ylabel=f"criterion ({words}; larger is better)")
         ax.legend(frameon=False)

@@ -80,18 +80,40 @@ class PriorDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Any = None
+        cls,
+        model: Any,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
     ) -> Self:
-        """Draw estimates for the table that a classifier was fitted to."""
-        return cls.of_evidence(model, X, y).plot(ax)
+        """Draw estimates for the table that a classifier was fitted to.
 
-    def _draw(self, ax: Any) -> None:
+        ``ax``, ``name`` and ``**kwargs`` are as in `plot`.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.displays import PriorDisplay
+        >>> data = make_gaussians(random_state=0)
+        >>> model = WMMDClassifier().fit(data.X, data.y)
+        >>> PriorDisplay.from_estimator(model, ax=Figure().subplots()).ax_.get_xlabel()
+        'prior: share of positives in the population'
+        """
+        return cls.of_evidence(model, X, y).plot(ax, name=name, **kwargs)
+
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         estimates = self.comparison.estimates
-        for place, (name, found) in enumerate(estimates.items()):
+        for place, (estimator, found) in enumerate(estimates.items()):
             low, high = found.ends
-            colour = POSITIVE if name == "in use" else POPULATION
-            ax.plot([low, high], [place, place], color=colour, lw=2)
-            ax.plot(found.value, place, "o", color=colour)
+            style = {"color": POSITIVE if estimator == "in use" else POPULATION, "linewidth": 2, **kwargs}
+            ax.plot([low, high], [place, place], **style)
+            ax.plot(found.value, place, **{"marker": "o"} | style)
         ax.set_yticks(np.arange(len(estimates)), list(estimates))
         ax.invert_yaxis()
+        ax.set_title(name or "")
         ax.set(xlabel="prior: share of positives in the population", xlim=(0, None))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import calibrate
-from unlabeled.displays.axes import POPULATION, POSITIVE, Display, evidence_of
+from unlabeled.displays.axes import POPULATION, EvidenceDisplay, once, style_of
 from unlabeled.evaluation import Evidence
 from unlabeled.metrics.estimate import Estimate
 
@@ -82,21 +82,13 @@ def _probabilities(evidence: Evidence, prior: float) -> FloatArray:
     return calibrate(evidence.scores, prior).probability(evidence.scores.population)
 
 
-class _RankingDisplay(Display):
+class _RankingDisplay(EvidenceDisplay):
     def __init__(self, curves: RankingCurves) -> None:
         self.curves = curves
 
     @classmethod
-    def of_evidence(cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
-        """Computed, and not drawn yet."""
-        return cls(RankingCurves.of(evidence_of(model, X, y)))
-
-    @classmethod
-    def from_estimator(
-        cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Any = None
-    ) -> Self:
-        """Draw the curve of a fitted classifier; X and y are the table that it was fitted to."""
-        return cls.of_evidence(model, X, y).plot(ax)
+    def _of(cls, evidence: Evidence) -> Self:
+        return cls(RankingCurves.of(evidence))
 
 
 class PURocCurveDisplay(_RankingDisplay):
@@ -119,13 +111,16 @@ class PURocCurveDisplay(_RankingDisplay):
     (1.0, 1.0)
     """
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.curves
         rate, *ends = found.false_positive_rate
-        ax.fill_betweenx(found.recall, *ends, color=POSITIVE, alpha=0.2, lw=0, label="prior's 95 % interval")
-        ax.plot(rate, found.recall, color=POSITIVE, label=f"AUC {_in_words(found.roc_auc)}")
-        ax.plot([0, 1], [0, 1], color="0.6", lw=1, ls=":")
-        ax.plot(rate[found.chosen], found.recall[found.chosen], "o", color="k", ms=5, label="threshold in use")
+        area = f"AUC {_in_words(found.roc_auc)}"
+        label = area if name is None else f"{name}: {area}"
+        (line,) = ax.plot(rate, found.recall, **{"label": label} | style_of(ax, kwargs))
+        _band(ax, ax.fill_betweenx, found.recall, ends, line)
+        if not ax.get_xlabel():
+            ax.plot([0, 1], [0, 1], color="0.6", lw=1, ls=":")
+        _chosen(ax, rate[found.chosen], found.recall[found.chosen])
         ax.set(xlabel="negatives that are flagged (estimate)", ylabel="recall", xlim=(-0.01, 1.01), ylim=(0, 1.01))
         ax.legend(frameon=False, loc="lower right")
 
@@ -150,15 +145,26 @@ class PUPrecisionRecallDisplay(_RankingDisplay):
     0.5
     """
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.curves
         precision, *ends = found.precision
-        ax.fill_between(found.recall, *ends, color=POPULATION, alpha=0.2, lw=0, label="prior's 95 % interval")
-        ax.plot(found.recall, precision, color=POPULATION, label="precision")
-        ax.axhline(found.priors[0], color="0.6", lw=1, ls=":", label=f"all flagged: the prior, {found.priors[0]:.3g}")
-        ax.plot(found.recall[found.chosen], precision[found.chosen], "o", color="k", ms=5, label="threshold in use")
+        colour = {} if ax.lines else {"color": POPULATION}
+        (line,) = ax.plot(found.recall, precision, **{"label": name or "precision"} | style_of(ax, colour | kwargs))
+        _band(ax, ax.fill_between, found.recall, ends, line)
+        prior = once(ax, f"all flagged: the prior, {found.priors[0]:.3g}")
+        ax.axhline(found.priors[0], color="0.6", lw=1, ls=":", label=prior)
+        _chosen(ax, found.recall[found.chosen], precision[found.chosen])
         ax.set(xlabel="recall", ylabel="precision (estimate)", xlim=(-0.01, 1.01), ylim=(0, 1.01))
         ax.legend(frameon=False)
+
+
+def _band(ax: Any, fill: Callable[..., Any], along: FloatArray, ends: Sequence[FloatArray], line: Any) -> None:
+    """What the prior's interval makes of a curve, in its colour."""
+    fill(along, *ends, color=line.get_color(), alpha=0.2, lw=0, label=once(ax, "prior's 95 % interval"))
+
+
+def _chosen(ax: Any, x: float, y: float) -> None:
+    ax.plot(x, y, "o", color="k", ms=5, label=once(ax, "threshold in use"))
 
 
 def _in_words(found: Estimate) -> str:

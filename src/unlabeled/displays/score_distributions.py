@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
-
 from unlabeled.deciding.distributions import ScoreDistributions
-from unlabeled.displays.axes import POPULATION, POSITIVE, Display, evidence_of
+from unlabeled.displays.axes import POPULATION, POSITIVE, EvidenceDisplay
+from unlabeled.evaluation import Evidence
 
 
-class ScoreDistributionDisplay(Display):
+class ScoreDistributionDisplay(EvidenceDisplay):
     """Histograms of the scores of labelled positives and unlabeled rows, with the threshold.
 
     Each row is scored without itself, so that the picture is what to expect of new rows. If the two look alike, the
@@ -37,24 +36,17 @@ class ScoreDistributionDisplay(Display):
         self.distributions = distributions
 
     @classmethod
-    def of_evidence(cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
-        """Computed, and not drawn yet."""
-        evidence = evidence_of(model, X, y)
+    def _of(cls, evidence: Evidence) -> Self:
         return cls(ScoreDistributions.of(evidence.scores, evidence.threshold))
 
-    @classmethod
-    def from_estimator(
-        cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Any = None
-    ) -> Self:
-        """Draw the scores of a fitted classifier; X and y are the table that it was fitted to."""
-        return cls.of_evidence(model, X, y).plot(ax)
-
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         found = self.distributions
-        ax.stairs(found.unlabeled, found.edges, fill=True, alpha=0.25, color=POPULATION)
-        ax.stairs(found.unlabeled, found.edges, color=POPULATION, lw=1.5, label="unlabeled rows")
-        ax.stairs(found.labelled, found.edges, fill=True, alpha=0.25, color=POSITIVE)
-        ax.stairs(found.labelled, found.edges, color=POSITIVE, lw=1.5, label="labelled positives")
+        sides = (found.unlabeled, POPULATION, "unlabeled rows"), (found.labelled, POSITIVE, "labelled positives")
+        for shares, colour, label in sides:
+            style = {"color": colour, "linewidth": 1.5, **kwargs}
+            ax.stairs(shares, found.edges, fill=True, alpha=0.25, color=style["color"])
+            ax.stairs(shares, found.edges, label=label, **style)
         ax.axvline(found.threshold, color="k", ls="--", lw=1, label="threshold")
         ax.set(xlabel="score (log ratio), each row scored without itself", ylabel="share of the sample", ylim=(0, None))
+        ax.set_title(name or "")
         ax.legend(frameon=False)

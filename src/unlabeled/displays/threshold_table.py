@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.thresholds import Costs
-from unlabeled.displays.axes import POPULATION, POSITIVE, THIRD, Display, evidence_of
+from unlabeled.displays.axes import POPULATION, POSITIVE, THIRD, EvidenceDisplay
 from unlabeled.evaluation import Evidence
 from unlabeled.metrics.estimate import Estimate
 
@@ -129,7 +128,7 @@ def threshold_grid(evidence: Evidence, n_thresholds: int = N_THRESHOLDS) -> Floa
     return np.unique(np.concatenate([by_positives, by_population, [evidence.threshold]]))
 
 
-class ThresholdDisplay(Display):
+class ThresholdDisplay(EvidenceDisplay):
     """Recall, precision and flagged rate against the threshold, with intervals of 95 %.
 
     Attributes
@@ -153,24 +152,17 @@ class ThresholdDisplay(Display):
         self.table = table
 
     @classmethod
-    def of_evidence(cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
-        """Computed, and not drawn yet."""
-        return cls(ThresholdTable.of(evidence_of(model, X, y)))
+    def _of(cls, evidence: Evidence) -> Self:
+        return cls(ThresholdTable.of(evidence))
 
-    @classmethod
-    def from_estimator(
-        cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Any = None
-    ) -> Self:
-        """Draw what other thresholds of a fitted classifier would do; X and y are the table it was fitted to."""
-        return cls.of_evidence(model, X, y).plot(ax)
-
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, name: str | None, kwargs: dict[str, Any]) -> None:
         x = self.table.thresholds
         colours = {"recall": POSITIVE, "precision": POPULATION, "flagged_rate": THIRD}
-        for name, colour in colours.items():
-            value, low, high = self.table.values(name)
-            ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-            ax.plot(x, value, color=colour, label=name.replace("_", " "))
+        for what, colour in colours.items():
+            value, low, high = self.table.values(what)
+            (line,) = ax.plot(x, value, **{"color": colour, "label": what.replace("_", " ")} | kwargs)
+            ax.fill_between(x, low, high, color=line.get_color(), alpha=0.15, lw=0)
         ax.axvline(x[self.table.chosen], color="k", ls="--", lw=1, label="threshold in use")
         ax.set(xlabel="threshold on the score (log ratio)", ylabel="share, with 95 % intervals", ylim=(0, 1.02))
+        ax.set_title(name or "")
         ax.legend(frameon=False)
