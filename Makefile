@@ -18,12 +18,13 @@ test-all: lint
 test-floor: .venv-floor/.installed
 	.venv-floor/bin/python $(TESTS) -o filterwarnings=ignore
 
-# The site, in docs/_build/html: warnings are errors, examples are run, links within it lead somewhere.
+# The site, in docs/_build/html: warnings are errors, examples are run, links within it lead somewhere, pages fit a phone.
 docs: .venv/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python docs/_ext/inner_links.py docs/_build/html
+	$(BIN)/python docs/_ext/on_a_phone.py docs/_build/html
 
-# The same without running the examples: an empty picture stands for each figure that has not been drawn.
+# The same without running the examples, an empty picture standing for each figure, and without opening each page.
 docs-fast: .venv/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -D sphinx_gallery_conf.plot_gallery=False docs docs/_build/html
 	$(BIN)/python docs/_ext/inner_links.py docs/_build/html

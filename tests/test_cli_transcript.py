@@ -13,7 +13,8 @@ from unlabeled.cli.commands import app
 from unlabeled.cli.failures import run
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "analyst.md")
+#: Pages whose commands follow each other in the same folder.
+PAGES = ((ROOT / "README.md",), (ROOT / "docs" / "analyst.md", ROOT / "docs" / "checks.md"))
 BLOCK = re.compile(r"(```console\n)(.*?)(```)", re.DOTALL)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?%?")
 
@@ -52,12 +53,16 @@ def words_and_numbers(text):
     return NUMBER.sub("#", re.sub(r"C\d+", "C", text)).split(), numbers
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_the_page_is_what_the_commands_print(path, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("paths", PAGES, ids=lambda paths: "-".join(path.stem for path in paths))
+def test_the_page_is_what_the_commands_print(paths, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    for path in paths:
+        with threadpool_limits(1, user_api="openmp"):
+            compare(path, replayed_page(path.read_text(), capsys))
+
+
+def compare(path, now):
     page = path.read_text()
-    with threadpool_limits(1, user_api="openmp"):
-        now = replayed_page(page, capsys)
     if os.environ.get("UPDATE_TRANSCRIPT"):
         path.write_text(now)
     assert "\x1b" not in now

@@ -1,5 +1,6 @@
 """The Python of README and of the pages of the site runs as it stands, and prints what a page shows."""
 
+import doctest
 import re
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def table():
     ],
 )
 def test_the_python_of_a_page_runs(page, table, tmp_path, monkeypatch):
-    """`docs/parquet.md` and `docs/theory.md` have tests of their own."""
+    """`docs/parquet.md`, `docs/theory.md` and `docs/method.md` have tests of their own."""
     monkeypatch.chdir(tmp_path)
     code = "\n".join(re.findall(r"```python\n(.*?)```", (PAGES / f"{page}.md").read_text(), re.DOTALL))
     assert code
@@ -72,6 +73,14 @@ def test_the_python_of_a_page_runs(page, table, tmp_path, monkeypatch):
         names["y"] = np.where(table["y"] == 1, "fraud", "").astype("<U7")
         names["y"][np.flatnonzero((names["y"] == "") & (table["X"].sum(axis=1) < -2))[:40]] = "cleared"
     exec(code, names)  # noqa: S102
+
+
+def test_the_examples_of_the_method():
+    found = doctest.testfile(
+        str(PAGES / "method.md"), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8"
+    )
+    assert found.attempted > 15
+    assert found.failed == 0
 
 
 def test_the_quickstart_shows_what_the_readme_does():

@@ -4,6 +4,7 @@ The browser is Chromium as the system has it (Debian: ``apt-get install chromium
 """
 
 import json
+import os
 import shutil
 from itertools import pairwise
 
@@ -26,7 +27,10 @@ COSTS = Costs(2, 9)
 def browser():
     program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if program is None:
-        pytest.skip("no browser: none of chromium, chromium-browser and google-chrome is in PATH")
+        missing = (
+            pytest.fail if os.environ.get("CI") else pytest.skip
+        )  # where it is installed, it must not go unnoticed
+        missing("no browser: none of chromium, chromium-browser and google-chrome is in PATH")
     playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
     with playwright.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
