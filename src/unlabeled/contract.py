@@ -99,6 +99,15 @@ class PUInput:
         beside a word. Tools of scikit-learn that put numbers in place of labels (`cross_val_predict` for scores,
         stacking, calibration) sort them first, so that "positive" comes before "unlabeled": give these 1 and 0.
         Its own folds refuse missing labels; `unlabeled.metrics.PUStratifiedKFold` takes them.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> model.classes_
+        array([0, 1])
         """
         with self._undone_if_stopped(), self._telling():
             with stage("checks of the table"):
@@ -106,7 +115,19 @@ class PUInput:
             return self._learn(pu)
 
     def fit_sample(self, pu: PUSample) -> Self:
-        """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0."""
+        """Learn from samples that are already separated, of the same scenario; classes are then called 1 and 0.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.samples import split_samples
+        >>> data = make_gaussians(50, 200, random_state=0)
+        >>> pu = split_samples(data.X, data.y == 1)
+        >>> model, same = WMMDClassifier(prior=0.5).fit_sample(pu), WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> bool((model.score_samples(data.X) == same.score_samples(data.X)).all())
+        True
+        """
         return self._learn(self._checked(pu))
 
     def _learn(self, pu: PUSample) -> Self:
@@ -201,7 +222,17 @@ class PUInput:
                 self.feature_names_in_ = self.encoder_.feature_names_in_
 
     def by_column(self, values: FloatArray) -> FloatArray:
-        """Values of features, such as importances, summed up by column of the table that it was fitted to."""
+        """Values of features, such as importances, summed up by column of the table that it was fitted to.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from unlabeled import WMMDClassifier
+        >>> frame = pd.DataFrame({"age": [31, 40, 58, 18] * 5, "city": ["Bonn", "Rome", "Bonn", "Oslo"] * 5})
+        >>> model = WMMDClassifier(prior=0.6).fit(frame, [1, 1, 0, 0] * 5)
+        >>> model.by_column([1.0, 1.0, 2.0, 3.0])  # of age, and of three features that were made of city
+        array([1., 6.])
+        """
         return values if self.encoder_ is None else self.encoder_.by_column(values)
 
     def _validated(self, X: ArrayLike) -> FloatArray:
@@ -270,7 +301,18 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
         raise NotImplementedError
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of each row, in the values that ``y`` had."""
+        """The class of each row, in the values that ``y`` had.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> found = model.predict(data.test)
+        >>> bool(((found == 1) == data.test_truth).mean() > 0.7)
+        True
+        """
         is_positive = on_host(self.decision_function(X)) > 0
         return self.classes_[is_positive.astype(int)]
 
@@ -279,7 +321,18 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
         raise NotImplementedError
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        """Log of `predict_proba`; -inf where that is 0."""
+        """Log of `predict_proba`; -inf where that is 0.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> import numpy as np
+        >>> bool(np.allclose(np.exp(model.predict_log_proba(data.test)), model.predict_proba(data.test)))
+        True
+        """
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
@@ -311,6 +364,15 @@ class PUClassifierMixin(PUInput, ClassifierMixin):
         -------
         area : float
             1/2 by chance; at most ``1 - prior/2``.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> bool(0.5 < model.score(data.X, data.y) < 1)  # the AUC of positives against the population
+        True
         """
         decision = self.decision_function(X)
         is_positive, counts = self._labels_among(column_or_1d(y))

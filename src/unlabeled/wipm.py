@@ -59,7 +59,16 @@ class Bounded:
     """
 
     def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
-        """The sign of the masses."""
+        """The sign of the masses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.wipm import Bounded
+        >>> points, masses = np.array([[0.0], [1.0], [3.0]]), np.array([0.5, 0.5, -1.0])
+        >>> Bounded().optimizer(points, masses, np.full(3, 1 / 3)).round(2)
+        array([ 1.,  1., -1.])
+        """
         return np.sign(masses)
 
 
@@ -84,7 +93,16 @@ class BoundedLipschitz:
         _check_positive(self.constant, "constant")
 
     def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Solve the linear program on the masses' points, and extend its solution to the others."""
+        """Solve the linear program on the masses' points, and extend its solution to the others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.wipm import BoundedLipschitz
+        >>> points, masses = np.array([[0.0], [1.0], [3.0]]), np.array([0.5, 0.5, -1.0])
+        >>> BoundedLipschitz(0.5).optimizer(points, masses, np.full(3, 1 / 3)).round(2)
+        array([ 1. ,  0.5, -0.5])
+        """
         above, below = np.flatnonzero(masses > 0), np.flatnonzero(masses < 0)
         if len(below) == 0:
             return np.ones(len(points))
@@ -139,7 +157,16 @@ class KernelBall:
         _check_positive(self.radius, "radius")
 
     def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:  # noqa: ARG002
-        """The kernel sum of the masses, scaled to the radius."""
+        """The kernel sum of the masses, scaled to the radius.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.wipm import KernelBall
+        >>> points, masses = np.array([[0.0], [1.0], [3.0]]), np.array([0.5, 0.5, -1.0])
+        >>> KernelBall().optimizer(points, masses, np.full(3, 1 / 3)).round(2)
+        array([ 0.53,  0.52, -0.77])
+        """
         sums = np.exp(as_kernel(self.kernel).log(cdist(points, points, "sqeuclidean"), self.gamma)) @ masses
         squared_norm = float(masses @ sums)
         return self.radius * sums / np.sqrt(squared_norm) if squared_norm > 0 else np.zeros(len(points))
@@ -184,7 +211,16 @@ class FisherBall:
         _check_positive(self.penalty, "penalty")
 
     def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:
-        """Solve for the values at the points, and scale them to the ball's surface."""
+        """Solve for the values at the points, and scale them to the ball's surface.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.wipm import FisherBall
+        >>> points, masses = np.array([[0.0], [1.0], [3.0]]), np.array([0.5, 0.5, -1.0])
+        >>> FisherBall().optimizer(points, masses, np.full(3, 1 / 3)).round(2)
+        array([ 0.43,  0.42, -0.68])
+        """
         gram = kernel_matrix(points, points, as_inner_product(self.kernel), np.array([self.gamma]))[0]
         level = 0.0
         if self.constant:  # the mean over the population, which costs no norm, and what differs from it

@@ -307,7 +307,17 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The score g: `predict` answers positive where it is above 0."""
+        """The score g: `predict` answers positive where it is above 0.
+
+        Examples
+        --------
+        >>> from unlabeled import ConvexPUClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = ConvexPUClassifier(prior=0.5).fit(data.X, data.y)
+        >>> bool(((model.decision_function(data.test) > 0) == (model.predict(data.test) == 1)).all())
+        True
+        """
         X = self._validated(X)
         kernel, g = as_kernel(self.kernel), np.empty(len(X))
         for rows in chunks(len(X), len(self.basis_)):
@@ -319,6 +329,17 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
 
         For the logistic loss the logistic function of the score, an estimate of the probability. For the double hinge
         ``(1 + g)/2`` cut off at 0 and 1: it ranks as the score does between the kinks, and is no estimate.
+
+        Examples
+        --------
+        >>> from unlabeled import ConvexPUClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = ConvexPUClassifier(prior=0.5).fit(data.X, data.y)
+        >>> model.predict_proba(data.test).shape
+        (100, 2)
+        >>> bool(abs(model.predict_proba(data.test).sum(axis=1) - 1).max() < 1e-12)
+        True
         """
         decision = self.decision_function(X)
         return two_columns(LOSSES[self.loss].probability(decision), decision)

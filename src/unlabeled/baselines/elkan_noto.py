@@ -186,6 +186,12 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
 
         The paper is silent on ``class_weight`` of the inner classifier. None is scikit-learn's default;
         ``"balanced"`` comes nearest to the paper's results on its small data sets.
+
+        Examples
+        --------
+        >>> from unlabeled import ElkanNotoClassifier
+        >>> ElkanNotoClassifier.paper(prior=0.3).prior
+        0.3
         """
         chosen = {"estimator": _paper_estimator(class_weight), "n_folds": None, "rule": "plain"}
         return cls(random_state=random_state, **(chosen | options))
@@ -212,11 +218,33 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
         return self
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
-        """Log of the estimate of p(x | y=1) / p(x), p the density of the population. It needs no c and no prior."""
+        """Log of the estimate of p(x | y=1) / p(x), p the density of the population. It needs no c and no prior.
+
+        Examples
+        --------
+        >>> from unlabeled import ElkanNotoClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = ElkanNotoClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
+        >>> model.score_samples(data.test).shape
+        (100,)
+        """
         return self._log_ratio(self._log_odds(X))
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Score less threshold: `predict` answers positive where this is above 0."""
+        """Score less threshold: `predict` answers positive where this is above 0.
+
+        Examples
+        --------
+        >>> from unlabeled import ElkanNotoClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = ElkanNotoClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
+        >>> bool(((model.decision_function(data.test) > 0) == (model.predict(data.test) == 1)).all())
+        True
+        """
         return self.score_samples(X) - self.threshold_
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
@@ -224,6 +252,18 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
 
         ``prior_`` times the ratio of `score_samples`; with the plain rule g/c. Above 1/2 exactly where `predict`
         answers positive.
+
+        Examples
+        --------
+        >>> from unlabeled import ElkanNotoClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = ElkanNotoClassifier(LogisticRegression(), prior=0.5).fit(data.X, data.y)
+        >>> model.predict_proba(data.test).shape
+        (100, 2)
+        >>> bool(abs(model.predict_proba(data.test).sum(axis=1) - 1).max() < 1e-12)
+        True
         """
         log_odds = self._log_odds(X)
         decision = self._log_ratio(log_odds) - self.threshold_

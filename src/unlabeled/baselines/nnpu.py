@@ -181,6 +181,12 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         Network d-300-300-300-1, sigmoid loss, SGD with learning rate 0.01, 100 epochs, the weights of the best
         validation risk; where the prior is not given, the KM1 estimate, as in the paper's Experiment 3. The paper is
         silent on batches and on scaling: batches of 100 rows, raw features.
+
+        Examples
+        --------
+        >>> from unlabeled import NNPUClassifier
+        >>> NNPUClassifier.paper(0.3).prior
+        0.3
         """
         chosen: dict[str, Any] = {
             "optimizer": "sgd",
@@ -218,7 +224,17 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """The network's output: `predict` answers positive where this is above 0."""
+        """The network's output: `predict` answers positive where this is above 0.
+
+        Examples
+        --------
+        >>> from unlabeled import NNPUClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = NNPUClassifier(prior=0.5, n_epochs=5, random_state=0).fit(data.X, data.y)  # doctest: +SKIP
+        >>> model.decision_function(data.test).shape  # doctest: +SKIP
+        (100,)
+        """
         rows = self._scaled(self._validated(X))
         part = _pytorch_part()
         # Double precision, so that a row's answer does not depend on the rows beside it.
@@ -229,6 +245,15 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
 
         Above 1/2 exactly where `predict` answers positive. With the sigmoid loss these rank and decide, but are not
         calibrated: that loss rewards being on the right side, not being honest about how sure.
+
+        Examples
+        --------
+        >>> from unlabeled import NNPUClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = NNPUClassifier(prior=0.5, n_epochs=5, random_state=0).fit(data.X, data.y)  # doctest: +SKIP
+        >>> model.predict_proba(data.test).shape  # doctest: +SKIP
+        (100, 2)
         """
         decision = self.decision_function(X)
         return two_columns(expit(decision), decision)

@@ -219,7 +219,18 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         return log_or_less(self.ratio_.at(rows, self.engine))
 
     def density_ratio(self, X: ArrayLike) -> FloatArray:
-        """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative."""
+        """The estimate of p(x | y = 1) / p(x) itself; its mean over the population is 1, and it may be negative.
+
+        Examples
+        --------
+        >>> from unlabeled import LeastSquaresPUClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = LeastSquaresPUClassifier(prior=0.5).fit(data.X, data.y)
+        >>> ratio = model.density_ratio(data.unlabeled)
+        >>> bool(abs(ratio.mean() - 1) < 0.05)
+        True
+        """
         rows = self._validated(X)
         return self.ratio_.at(self.form_.apply(rows), self.engine)
 

@@ -151,7 +151,18 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Log odds of being positive: `predict` answers positive where this is above 0."""
+        """Log odds of being positive: `predict` answers positive where this is above 0.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from unlabeled import PropensityEMClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = PropensityEMClassifier([1], classifier=LogisticRegression()).fit(data.X, data.y)
+        >>> bool(((model.decision_function(data.test) > 0) == (model.predict(data.test) == 1)).all())
+        True
+        """
         rows = self._validated(X)
         log_odds = score_of(self.classifier_, rows)
         if self.scenario == "single-sample":
@@ -159,12 +170,37 @@ class PropensityEMClassifier(PUClassifierMixin, BaseEstimator):
         return log_odds + log_expit(-score_of(self.propensity_, rows[:, self.columns_]))  # f (1 - e) : 1 - f
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """P(y = 1 | x) in the second column, its complement in the first."""
+        """P(y = 1 | x) in the second column, its complement in the first.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from unlabeled import PropensityEMClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = PropensityEMClassifier([1], classifier=LogisticRegression()).fit(data.X, data.y)
+        >>> model.predict_proba(data.test).shape
+        (100, 2)
+        >>> bool(abs(model.predict_proba(data.test).sum(axis=1) - 1).max() < 1e-12)
+        True
+        """
         log_odds = self.decision_function(X)
         return two_columns(expit(log_odds), log_odds)
 
     def propensities(self, X: ArrayLike) -> FloatArray:
-        """P(labelled | x, y = 1), in a table like the one it was fitted to."""
+        """P(labelled | x, y = 1), in a table like the one it was fitted to.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from unlabeled import PropensityEMClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = PropensityEMClassifier([1], classifier=LogisticRegression()).fit(data.X, data.y)
+        >>> chances = model.propensities(data.test)
+        >>> bool(chances.min() >= 0 and chances.max() <= 1)
+        True
+        """
         return expit(score_of(self.propensity_, self._validated(X)[:, self.columns_]))
 
     def _start(self, pool: Pool) -> FloatArray:

@@ -173,7 +173,15 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 (the name is scikit-learn's)
-        """Parameters by name; with ``deep`` also ``parts__NAME``, and ``parts__NAME__PARAMETER`` of those given."""
+        """Parameters by name; with ``deep`` also ``parts__NAME``, and ``parts__NAME__PARAMETER`` of those given.
+
+        Examples
+        --------
+        >>> from unlabeled import PUClassifier, WMMDClassifier
+        >>> model = PUClassifier(parts={"wmmd": WMMDClassifier(kernel="inverse")})
+        >>> model.get_params()["parts__wmmd__kernel"]
+        'inverse'
+        """
         found: dict[str, Any] = super().get_params(deep=deep)
         for name, part in self._given_parts().items() if deep else ():
             found[f"parts__{name}"] = part
@@ -182,7 +190,15 @@ class PUClassifier(ScoreDecisions, BaseEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, those of given parts as ``parts__NAME__PARAMETER``."""
+        """Set parameters by name, those of given parts as ``parts__NAME__PARAMETER``.
+
+        Examples
+        --------
+        >>> from unlabeled import PUClassifier, WMMDClassifier
+        >>> model = PUClassifier(parts={"wmmd": WMMDClassifier()})
+        >>> model.set_params(parts__wmmd__kernel="inverse").parts["wmmd"].kernel
+        'inverse'
+        """
         inside = {key.removeprefix("parts__"): params.pop(key) for key in list(params) if key.startswith("parts__")}
         super().set_params(**params)
         # Whole parts first: a parameter is meant for the part that takes the place of another.

@@ -51,14 +51,28 @@ class GaussianBayes:
         return float(ndtr(self.separation / sqrt(2)))
 
     def log_odds(self, X: ArrayLike) -> FloatArray:
-        """Log of P(positive | x) / P(negative | x) for each row."""
+        """Log of P(positive | x) / P(negative | x) for each row.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import GaussianBayes
+        >>> GaussianBayes(prior=0.5, separation=2.0).log_odds([[0.0, 0.0], [1.0, 1.0]]).round(3)
+        array([0.   , 2.828])
+        """
         rows = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X has shape {rows.shape}; expected rows with {self.n_features} columns.")
         return np.asarray(self._prior_log_odds + self.separation / sqrt(self.n_features) * rows.sum(axis=1))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The Bayes classifier: True where a row is more likely positive than negative."""
+        """The Bayes classifier: True where a row is more likely positive than negative.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import GaussianBayes
+        >>> GaussianBayes(prior=0.5, separation=2.0).predict([[-1.0, -1.0], [1.0, 1.0]])
+        array([False,  True])
+        """
         return self.log_odds(X) > 0
 
     @property

@@ -59,7 +59,16 @@ class AtRandom:
         _check_frequency(self.frequency)
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:  # noqa: ARG002
-        """P(labelled | x) of each positive row of a table, in its order."""
+        """P(labelled | x) of each positive row of a table, in its order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.datasets import AtRandom
+        >>> X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
+        >>> AtRandom(0.3).propensities(X, X[:, 0] >= 0).round(2)
+        array([0.3, 0.3, 0.3])
+        """
         return np.full(int(is_positive.sum()), float(self.frequency))
 
 
@@ -96,7 +105,16 @@ class EasyFirst:
         _check_strength(self.strength)
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
-        """P(labelled | x) of each positive row of a table, in its order."""
+        """P(labelled | x) of each positive row of a table, in its order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.datasets import EasyFirst
+        >>> X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
+        >>> EasyFirst(0.3).propensities(X, X[:, 0] >= 0).round(2)
+        array([0.25, 0.31, 0.35])
+        """
         log_shape = self.strength * np.log(posteriors(X, is_positive, self.posterior)[is_positive])
         return scaled_to_mean(_beside_largest(log_shape), self.frequency)
 
@@ -133,7 +151,16 @@ class HardFirst:
         _check_strength(self.strength)
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
-        """P(labelled | x) of each positive row of a table, in its order."""
+        """P(labelled | x) of each positive row of a table, in its order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.datasets import HardFirst
+        >>> X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
+        >>> HardFirst(0.3).propensities(X, X[:, 0] >= 0).round(2)
+        array([0.37, 0.3 , 0.23])
+        """
         log_odds = logit(posteriors(X, is_positive, self.posterior)[is_positive])
         return scaled_to_mean(_beside_largest(log_expit(-self.strength * log_odds)), self.frequency)
 
@@ -175,7 +202,16 @@ class ByColumn:
         _check_strength(self.strength)
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
-        """P(labelled | x) of each positive row of a table, in its order."""
+        """P(labelled | x) of each positive row of a table, in its order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.datasets import ByColumn
+        >>> X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
+        >>> ByColumn(0, 0.3).propensities(X, X[:, 0] >= 0).round(2)
+        array([0.1, 0.3, 0.5])
+        """
         (values,) = _columns(X, is_positive, [self.column]).T
         rank = rankdata(-values if self.falling else values) - 0.5
         return scaled_to_mean(_beside_largest(self.strength * np.log(rank / len(values))), self.frequency)
@@ -221,7 +257,16 @@ class LogisticIn:
             )
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
-        """P(labelled | x) of each positive row of a table, in its order."""
+        """P(labelled | x) of each positive row of a table, in its order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.datasets import LogisticIn
+        >>> X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
+        >>> LogisticIn([0], [2.0], 0.3).propensities(X, X[:, 0] >= 0).round(2)
+        array([0.02, 0.17, 0.71])
+        """
         values = _columns(X, is_positive, self.columns)
         spread = values.std(axis=0)
         z = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1)

@@ -70,7 +70,13 @@ class PaperDataset:
     note: str = ""
 
     def draw(self, random_state: RandomState = None) -> PUData:
-        """One random resampling of the paper's kind; see `draw_pu`."""
+        """One random resampling of the paper's kind; see `draw_pu`.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import paper_dataset
+        >>> data = paper_dataset("heart").draw(random_state=0)  # doctest: +SKIP
+        """
         return draw_pu(
             self.X,
             self.is_positive,

@@ -102,6 +102,16 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         """Log of p(x | y = 1) / p(x), as the estimator sees it: larger is more likely positive.
 
         A tensor of torch on a card is answered by a tensor there.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> margins = model.score_samples(data.test) - model.threshold_
+        >>> bool((margins == model.decision_function(data.test)).all())
+        True
         """
         return on_device_of(X, self.scores_of(self._validated(X)))
 
@@ -115,7 +125,17 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
         raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Score less threshold: `predict` answers positive where this is above 0."""
+        """Score less threshold: `predict` answers positive where this is above 0.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> bool(((model.decision_function(data.test) > 0) == (model.predict(data.test) == 1)).all())
+        True
+        """
         scores = self.score_samples(X)
         return scores - self.threshold_
 
@@ -124,11 +144,34 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
 
         With the thresholds "calibrated", "prevalence" and "bayes" it is above 1/2 exactly where `predict` answers
         positive. With other thresholds the two may differ: `predict` follows the threshold.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> model.predict_proba(data.test).shape
+        (100, 2)
+        >>> bool(abs(model.predict_proba(data.test).sum(axis=1) - 1).max() < 1e-12)
+        True
         """
         return self.probability_of_scores(on_host(self.score_samples(X)))
 
     def probability_of_scores(self, scores: FloatArray) -> FloatArray:
-        """What `predict_proba` answers for rows whose `score_samples` are known: (n_rows, 2)."""
+        """What `predict_proba` answers for rows whose `score_samples` are known: (n_rows, 2).
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> import numpy as np
+        >>> of_scores = model.probability_of_scores(model.score_samples(data.test))
+        >>> bool(np.allclose(of_scores, model.predict_proba(data.test)))
+        True
+        """
         if self.calibration_ is None:
             positive = ratio_probability(scores + np.log(2 * self.prior_))
         else:

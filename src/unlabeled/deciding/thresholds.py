@@ -46,7 +46,17 @@ class Costs:
                 raise ValueError(f"{name} must be a cost above 0; got {value!r}.")
 
     def place(self, scores: HonestScores, calibration: Calibration) -> float:  # noqa: ARG002
-        """The threshold."""
+        """The threshold.
+
+        Examples
+        --------
+        >>> from unlabeled import Costs, WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5, threshold=Costs(1, 20)).fit(data.X, data.y)
+        >>> bool(model.threshold_ == model.threshold.place(model.honest_scores_, model.calibration_))
+        True
+        """
         return calibration.score_of(self.false_positive / (self.false_positive + self.false_negative))
 
 
@@ -70,7 +80,17 @@ class TargetRecall:
         _check_share(self.share)
 
     def place(self, scores: HonestScores, calibration: Calibration) -> float:  # noqa: ARG002
-        """The threshold."""
+        """The threshold.
+
+        Examples
+        --------
+        >>> from unlabeled import TargetRecall, WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5, threshold=TargetRecall(0.9)).fit(data.X, data.y)
+        >>> bool(model.threshold_ == model.threshold.place(model.honest_scores_, model.calibration_))
+        True
+        """
         return between(scores.positive, scores.positive_mass, self.share)
 
 
@@ -95,7 +115,17 @@ class TargetPrecision:
         _check_share(self.share)
 
     def place(self, scores: HonestScores, calibration: Calibration) -> float:
-        """The threshold; the one of the highest precision, with a warning, where none is high enough."""
+        """The threshold; the one of the highest precision, with a warning, where none is high enough.
+
+        Examples
+        --------
+        >>> from unlabeled import TargetPrecision, WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5, threshold=TargetPrecision(0.8)).fit(data.X, data.y)
+        >>> bool(model.threshold_ == model.threshold.place(model.honest_scores_, model.calibration_))
+        True
+        """
         values, place = _tied(scores.population)
         mass = np.bincount(place, scores.population_mass)[::-1]  # rows of equal score are flagged together
         positives = np.bincount(place, scores.population_mass * calibration.probability(scores.population))[::-1]
@@ -132,7 +162,17 @@ class TwoClusters:
     """
 
     def place(self, scores: HonestScores, calibration: Calibration) -> float:  # noqa: ARG002
-        """The threshold."""
+        """The threshold.
+
+        Examples
+        --------
+        >>> from unlabeled import TwoClusters, WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5, threshold=TwoClusters()).fit(data.X, data.y)
+        >>> bool(model.threshold_ == model.threshold.place(model.honest_scores_, model.calibration_))
+        True
+        """
         values, place = _tied(scores.population)
         if len(values) == 1:
             return _below(values, 0)
@@ -178,7 +218,17 @@ class Balanced:
             raise ValueError(f"clusters must be a number from 0 to 1; got {self.clusters!r}.")
 
     def place(self, scores: HonestScores, calibration: Calibration) -> float:
-        """The threshold."""
+        """The threshold.
+
+        Examples
+        --------
+        >>> from unlabeled import Balanced, WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5, threshold=Balanced()).fit(data.X, data.y)
+        >>> bool(model.threshold_ == model.threshold.place(model.honest_scores_, model.calibration_))
+        True
+        """
         prior = float(scores.population_mass @ calibration.probability(scores.population))
         by_labels = calibration.score_of(prior)
         if not self.clusters:

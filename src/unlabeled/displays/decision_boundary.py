@@ -186,7 +186,18 @@ class PUDecisionBoundaryDisplay(Display):
 
     @classmethod
     def of_rows(cls, model: Any, X: ArrayLike, y: ArrayLike) -> Self:
-        """Computed, and not drawn yet."""
+        """Computed, and not drawn yet.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> from unlabeled.displays import PUDecisionBoundaryDisplay
+        >>> PUDecisionBoundaryDisplay.of_rows(model, data.X, data.y).data_map.places.shape
+        (250, 2)
+        """
         model = without_search(model)
         classifier, table = (model[-1], model[:-1].transform(X)) if isinstance(model, Pipeline) else (model, X)
         rows = classifier._validated(on_host(table))

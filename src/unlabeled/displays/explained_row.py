@@ -87,7 +87,18 @@ class ExplanationDisplay(Display):
 
     @classmethod
     def of_row(cls, model: Any, row: ArrayLike) -> Self:
-        """Computed, and not drawn yet."""
+        """Computed, and not drawn yet.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> from unlabeled.displays import ExplanationDisplay
+        >>> ExplanationDisplay.of_row(model, data.X[3]).drivers.columns
+        ('x0', 'x1')
+        """
         return cls(RowDrivers.of(explain(model, row)))
 
     @classmethod

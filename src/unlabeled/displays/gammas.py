@@ -60,7 +60,18 @@ class GammaDisplay(Display):
 
     @classmethod
     def of_model(cls, model: Any) -> Self:
-        """Computed, and not drawn yet."""
+        """Computed, and not drawn yet.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> data = make_gaussians(50, 200, 100, random_state=0)
+        >>> model = WMMDClassifier(prior=0.5).fit(data.X, data.y)
+        >>> from unlabeled.displays import GammaDisplay
+        >>> model.gamma_ in GammaDisplay.of_model(model).criteria.gammas
+        True
+        """
         if (found := GammaCriteria.of(model)) is None:
             raise ValueError(
                 f"{type(model).__name__} has chosen no gamma: give a WMMDClassifier, or a PUClassifier that uses one."

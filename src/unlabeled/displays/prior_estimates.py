@@ -67,7 +67,18 @@ class PriorDisplay(Display):
 
     @classmethod
     def of_evidence(cls, model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None) -> Self:
-        """Computed, and not drawn yet."""
+        """Computed, and not drawn yet.
+
+        Examples
+        --------
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.displays import PriorDisplay
+        >>> data = make_gaussians(random_state=0)
+        >>> found = PriorDisplay.of_evidence(WMMDClassifier().fit(data.X, data.y)).comparison
+        >>> found.estimates["in use"].low < found.estimates["in use"].value
+        True
+        """
         if X is None or y is None:
             return cls(priors_of(evidence_of(model)))
         table: Any = X

@@ -54,7 +54,16 @@ class PUStratifiedKFold(StratifiedKFold):
         self.negative = negative
 
     def split(self, X: Any, y: ArrayLike, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The row numbers of training and test part of each fold."""
+        """The row numbers of training and test part of each fold.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unlabeled.metrics import PUStratifiedKFold
+        >>> y = np.array([1, 1, 1] + [0] * 9)
+        >>> [int(y[test].sum()) for _, test in PUStratifiedKFold(3).split(np.zeros((12, 1)), y)]
+        [1, 1, 1]
+        """
         y, found = without_negatives(y, self.negative, self.pos_label)
         _, is_positive = find_classes(y, self.pos_label)
         is_negative = np.zeros(len(is_positive), dtype=bool) if found is None else found

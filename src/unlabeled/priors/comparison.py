@@ -44,7 +44,18 @@ class PriorEstimate:
 
     @classmethod
     def of(cls, estimator: PriorEstimator, name: str) -> PriorEstimate:
-        """What a fitted estimator says, as a share that a classifier can use."""
+        """What a fitted estimator says, as a share that a classifier can use.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.priors import AutoPrior
+        >>> data = make_gaussians(60, 200, separation=3, random_state=0)
+        >>> from unlabeled.priors import PriorEstimate
+        >>> found = PriorEstimate.of(AutoPrior().fit(data.X, data.y), "auto")
+        >>> found.low < found.value < found.high
+        True
+        """
         low, high = estimator.interval()
         least = max(estimator.labelled_share_, _CLOSEST)
         return cls(float(np.clip(estimator.prior_, least, 1 - _CLOSEST)), low, high, name)

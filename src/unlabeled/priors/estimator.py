@@ -57,7 +57,17 @@ class PriorEstimator(PUInput, BaseEstimator):
         return self
 
     def fit_scores(self, scores: HonestScores) -> Self:
-        """Estimate the prior from honest scores that a classifier has already, where the method works on scores."""
+        """Estimate the prior from honest scores that a classifier has already, where the method works on scores.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.priors import AutoPrior
+        >>> data = make_gaussians(60, 200, separation=3, random_state=0)
+        >>> first = AutoPrior().fit(data.X, data.y)
+        >>> AutoPrior().fit_scores(first.honest_scores_).prior_ == first.prior_
+        True
+        """
         raise NotImplementedError(f"{type(self).__name__} estimates the prior from rows: use fit.")
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -72,6 +82,16 @@ class PriorEstimator(PUInput, BaseEstimator):
         Parameters
         ----------
         level : float in (0, 1), default=0.95
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.priors import AutoPrior
+        >>> data = make_gaussians(60, 200, separation=3, random_state=0)
+        >>> estimator = AutoPrior().fit(data.X, data.y)
+        >>> (low, high), (lower, higher) = estimator.interval(0.5), estimator.interval(0.95)
+        >>> lower <= low < high <= higher
+        True
         """
         check_is_fitted(self, "prior_")
         low, high = (self._to_population(share) for share in share_limits(self._scores_at_hand(), check_level(level)))

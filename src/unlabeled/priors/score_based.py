@@ -56,6 +56,14 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         Near 0, one of the two is wrong: the positives are not labelled at random, or the prior is smaller. A value
         that is not small proves nothing: most ways of labelling that are not random leave no trace. Scores are taken to
         be independent of the rows that they score, as honest ones nearly are: read 0.001, not 0.01, as a contradiction.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.priors import AutoPrior
+        >>> data = make_gaussians(60, 200, separation=3, random_state=0)
+        >>> AutoPrior().fit(data.X, data.y).scar_p_value(0.4) > 0.05
+        True
         """
         check_is_fitted(self, "prior_")
         if not self.labelled_share_ <= prior <= 1:

@@ -98,11 +98,25 @@ class Check:
         return SEVERITIES.index(self.severity) >= SEVERITIES.index("info")
 
     def at_least(self, severity: str) -> bool:
-        """Whether it is as grave as this, or graver."""
+        """Whether it is as grave as this, or graver.
+
+        Examples
+        --------
+        >>> from unlabeled.reports import Check
+        >>> Check("PU203", "warning", "a title", "A sentence.", "", "a link").at_least("info")
+        True
+        """
         return SEVERITIES.index(self.severity) >= SEVERITIES.index(severity)
 
     def as_dict(self) -> dict[str, str]:
-        """For machines."""
+        """For machines.
+
+        Examples
+        --------
+        >>> from unlabeled.reports import Check
+        >>> Check("PU203", "ok", "a title", "A sentence.", "", "a link").as_dict()["code"]
+        'PU203'
+        """
         return asdict(self)
 
 

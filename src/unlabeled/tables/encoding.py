@@ -115,13 +115,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : data frame of pandas or polars, mapping from names to columns, or array of shape (n_samples, n_columns)
         y : ignored
+
+        Examples
+        --------
+        >>> from unlabeled.tables import TableEncoder
+        >>> table = {"age": [31, 40, 58, 18], "city": ["Bonn", "Rome", "Bonn", "Oslo"]}
+        >>> encoder = TableEncoder().fit(table)
+        >>> [column.kind for column in encoder.columns_.all]
+        ['number', 'category']
         """
         del y
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: object = None, **_metadata: Any) -> FloatArray:
-        """Learn from a table, and answer with its features (n_samples, n_features)."""
+        """Learn from a table, and answer with its features (n_samples, n_features).
+
+        Examples
+        --------
+        >>> from unlabeled.tables import TableEncoder
+        >>> table = {"age": [31, 40, 58, 18], "city": ["Bonn", "Rome", "Bonn", "Oslo"]}
+        >>> TableEncoder().fit_transform(table).shape
+        (4, 4)
+        """
         del y
         return self._fit(X)
 
@@ -129,18 +145,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """The features (n_samples, n_features) of a table; columns are found by name, in any order.
 
         A value that cannot be read, such as a word among numbers, is taken as missing, with a warning.
+
+        Examples
+        --------
+        >>> from unlabeled.tables import TableEncoder
+        >>> table = {"age": [31, 40, 58, 18], "city": ["Bonn", "Rome", "Bonn", "Oslo"]}
+        >>> encoder = TableEncoder().fit(table)
+        >>> encoder.transform({"age": 40, "city": "Rome"})[0, 1:]
+        array([0., 0., 1.])
         """
         return self.features(X)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """The names of the features: that of the column, and what of it."""
+        """The names of the features: that of the column, and what of it.
+
+        Examples
+        --------
+        >>> from unlabeled.tables import TableEncoder
+        >>> table = {"age": [31, 40, 58, 18], "city": ["Bonn", "Rome", "Bonn", "Oslo"]}
+        >>> encoder = TableEncoder().fit(table)
+        >>> encoder.get_feature_names_out().tolist()
+        ['age', 'city_Bonn', 'city_Oslo', 'city_Rome']
+        """
         check_is_fitted(self)
         given = _check_feature_names_in(self, input_features)
         names = [f"{given[place]}{what and f'_{what}'}" for place, what in self._named()]
         return np.array(_made_different(names), dtype=object)
 
     def by_column(self, values: ArrayLike) -> FloatArray:
-        """Values of features, such as importances, summed up by column (n_columns,)."""
+        """Values of features, such as importances, summed up by column (n_columns,).
+
+        Examples
+        --------
+        >>> from unlabeled.tables import TableEncoder
+        >>> table = {"age": [31, 40, 58, 18], "city": ["Bonn", "Rome", "Bonn", "Oslo"]}
+        >>> encoder = TableEncoder().fit(table)
+        >>> encoder.by_column([5.0, 1.0, 2.0, 3.0])
+        array([5., 6.])
+        """
         sums = np.zeros(self.n_features_in_)
         np.add.at(sums, self.columns_of_features, values)
         return sums
@@ -151,7 +193,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array([place for place, _ in self._named()])
 
     def features(self, X: Any) -> FloatArray:
-        """What `transform` answers, as an array whatever `set_output` was told."""
+        """What `transform` answers, as an array whatever `set_output` was told.
+
+        Examples
+        --------
+        >>> from unlabeled.tables import TableEncoder
+        >>> table = {"age": [31, 40, 58, 18], "city": ["Bonn", "Rome", "Bonn", "Oslo"]}
+        >>> encoder = TableEncoder().fit(table)
+        >>> encoder.set_output(transform="pandas").features(table).shape
+        (4, 4)
+        """
         check_is_fitted(self)
         features, notices = self.encode(self._table(X))
         for name, n_bad in notices.unreadable.items():

@@ -89,7 +89,21 @@ class TableModel(Pipeline):
         return None if known is None else str(known["negative"])
 
     def with_decimal(self, mark: str | None) -> TableModel:
-        """The same model for tables that write decimals with another mark, "." or ","."""
+        """The same model for tables that write decimals with another mark, "." or ",".
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.tables import TableEncoder, TableModel
+        >>> table = pl.DataFrame({"age": [float(n * n) for n in range(40)], "city": ["Bonn", "Rome"] * 20})
+        >>> steps = [("columns", TableEncoder()), ("classifier", WMMDClassifier(prior=0.5))]
+        >>> model = TableModel(steps).fit(table, [1] * 10 + [0] * 30)
+        >>> comma = pl.DataFrame({"age": ["1,5", "400,5"], "city": ["Rome", "Bonn"]})
+        >>> same = comma.with_columns(pl.col("age").str.replace(",", "."))
+        >>> bool((model.with_decimal(",").predict(comma) == model.predict(same)).all())
+        True
+        """
         if mark is None:
             return self
         model, encoder = copy(self), copy(self.encoder)
@@ -98,17 +112,55 @@ class TableModel(Pipeline):
         return model
 
     def with_classifier(self, classifier: Any) -> TableModel:
-        """The same model with another last step, fitted already."""
+        """The same model with another last step, fitted already.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.tables import TableEncoder, TableModel
+        >>> table = pl.DataFrame({"age": [float(n * n) for n in range(40)], "city": ["Bonn", "Rome"] * 20})
+        >>> steps = [("columns", TableEncoder()), ("classifier", WMMDClassifier(prior=0.5))]
+        >>> model = TableModel(steps).fit(table, [1] * 10 + [0] * 30)
+        >>> model.with_classifier(model.classifier.adapt(model.features(table)[0], check=False)).predict(table.head(2))
+        array([1, 1])
+        """
         model = copy(self)
         model.steps = [*self.steps[:-1], (self.steps[-1][0], classifier)]
         return model
 
     def features(self, frame: pl.DataFrame) -> tuple[FloatArray, Notices]:
-        """The rows of a table as the classifier sees them, and what was strange in them."""
+        """The rows of a table as the classifier sees them, and what was strange in them.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.tables import TableEncoder, TableModel
+        >>> table = pl.DataFrame({"age": [float(n * n) for n in range(40)], "city": ["Bonn", "Rome"] * 20})
+        >>> steps = [("columns", TableEncoder()), ("classifier", WMMDClassifier(prior=0.5))]
+        >>> model = TableModel(steps).fit(table, [1] * 10 + [0] * 30)
+        >>> features, notices = model.features(table.head(2))
+        >>> features.shape, notices.unseen
+        ((2, 3), {})
+        """
         return self.encoder.encode(frame)
 
     def decide(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Notices]:
-        """Margin (score less threshold), probability and decision of each row, and what was strange in the table."""
+        """Margin (score less threshold), probability and decision of each row, and what was strange in the table.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from unlabeled import WMMDClassifier
+        >>> from unlabeled.tables import TableEncoder, TableModel
+        >>> table = pl.DataFrame({"age": [float(n * n) for n in range(40)], "city": ["Bonn", "Rome"] * 20})
+        >>> steps = [("columns", TableEncoder()), ("classifier", WMMDClassifier(prior=0.5))]
+        >>> model = TableModel(steps).fit(table, [1] * 10 + [0] * 30)
+        >>> decisions, _ = model.decide(table.head(2))
+        >>> len(decisions)
+        2
+        """
         features, notices = self.features(frame)
         margin, probability = _decide(self.classifier, features)
         return pl.DataFrame({"margin": margin, "probability": probability, "flagged": margin > 0}), notices

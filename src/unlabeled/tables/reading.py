@@ -60,7 +60,20 @@ class Table:
 
     @classmethod
     def open(cls, path: str | Path, *, encoding: str | None = None) -> Table:
-        """Find out what a file is; ``-`` is the standard input, ``encoding`` that of its text instead of a guess."""
+        """Find out what a file is; ``-`` is the standard input, ``encoding`` that of its text instead of a guess.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import polars as pl
+        >>> from unlabeled.tables import Table
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "customers.csv"
+        ...     pl.DataFrame({"age": [31, 40], "city": ["Bonn", "Rome"]}).write_csv(path)
+        ...     Table.open(path).read().shape
+        (2, 2)
+        """
         path, source, copies = Path(path), Path(path), []
         if files := parquet_files(path):
             return cls(path, Format("parquet"), path, files=files)
