@@ -270,8 +270,8 @@ def _tasks(
     """A task for each partition, where it is."""
     tasks = []
     for each, home in zip(inputs, homes(client, partitions.kept), strict=True):
-        with at_home(home):
-            tasks.append(delayed(function, name=name)(partitions.layout, *each))
+        with at_home(home) as named:
+            tasks.append(delayed(function, name=name)(partitions.layout, *each, **named))
     return tasks
 
 

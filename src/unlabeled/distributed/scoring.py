@@ -206,8 +206,8 @@ def _sums_over_partitions(
     def sums_of(queries: Delayed) -> Delayed:
         scaled = delayed(_scaled, name="unlabeled-scaled")(shared, queries)
 
-        def task_of(number: int, so_far: Any) -> Delayed:
-            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs[number])
+        def task_of(number: int, so_far: Any, **named: str) -> Delayed:
+            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs[number], **named)
             return found
 
         return merged_over(table.steps_by(task_of), delayed(np.logaddexp), n_lanes)
