@@ -191,19 +191,19 @@ def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):
     assert DaskWMMDClassifier(**OPTIONS).fit(X, y).threshold_ == pytest.approx(local.threshold_, abs=1e-9)
 
 
-def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("after", "waiting"), [(1, "of_each"), (2 * N_PARTITIONS + 1, "of_all")], ids=["while rows are read", "in sums"]
+)
+def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, after, waiting):
+    """By Ctrl-C, while it waits for one answer of each partition, and for one of all of them."""
     wait_for_workers(client)
     X, y = slow_blocks(data.X, tmp_path, 0.2), da.from_array(data.y, chunks=-(-len(data.y) // N_PARTITIONS))
-
-    def interrupted(*_args, **_kwargs):
-        while not list(tmp_path.iterdir()):
-            time.sleep(0.01)
-        raise KeyboardInterrupt
-
-    model = DaskWMMDClassifier(**OPTIONS)
-    monkeypatch.setattr("unlabeled.distributed.running.as_completed", interrupted_after_labels(interrupted))
-    with pytest.raises(KeyboardInterrupt):
+    model, thread = DaskWMMDClassifier(**OPTIONS), threading.Thread(target=interrupt, args=(tmp_path, after))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
+    thread.join()
+    assert waiting in [entry.name for entry in caught.traceback]
     assert not hasattr(model, "classes_")
     deadline = time.time() + 20
     while time.time() < deadline and (n_left := n_tasks(client)):
@@ -212,18 +212,15 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, mon
     time.sleep(0.3)
     n_made = len(list(tmp_path.iterdir()))
     time.sleep(0.5)
-    assert len(list(tmp_path.iterdir())) == n_made < N_PARTITIONS
+    assert len(list(tmp_path.iterdir())) == n_made < after - 1 + N_PARTITIONS
 
 
-def interrupted_after_labels(interrupt):
-    """Wait for the labels as ever, and be stopped while rows are looked at."""
-    real, calls = distributed.as_completed, []
-
-    def waiting(futures):
-        calls.append(1)
-        return real(futures) if len(calls) == 1 else interrupt()
-
-    return waiting
+def interrupt(folder, after):
+    """What Ctrl-C does, once so many partitions have been made."""
+    deadline = time.time() + 60
+    while len(list(folder.iterdir())) < after and time.time() < deadline:
+        time.sleep(0.01)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
 def n_tasks(client):

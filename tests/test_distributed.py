@@ -1,7 +1,10 @@
 """`DaskWMMDClassifier` against `WMMDClassifier`: the same numbers, however the rows are partitioned."""
 
 import pickle
+import threading
 import time
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +23,13 @@ from dask import delayed  # noqa: E402
 
 from unlabeled import WMMDClassifier, save  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
-from unlabeled.distributed import DaskPUClassifier, DaskWMMDClassifier  # noqa: E402
+from unlabeled.distributed import DaskPUClassifier, DaskWMMDClassifier, scoring  # noqa: E402
 from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
 from unlabeled.distributed.partitions import as_partitions  # noqa: E402
 from unlabeled.distributed.placing import Recipe  # noqa: E402
+from unlabeled.engines.threads import n_threads  # noqa: E402
 from unlabeled.scoring import copies, selection  # noqa: E402
+from unlabeled.scoring.ratio import Kernels  # noqa: E402
 
 N_POSITIVE, N_UNLABELED = 40, 360
 LOW, HIGH = slice(0, 200), slice(200, 400)
@@ -327,6 +332,71 @@ def rows_of_part(part, _start):
 
 def both_rows(one, other):
     return np.concatenate([one, other])
+
+
+def test_tasks_take_one_thread_each(monkeypatch):
+    """A worker runs as many of them at once as it has threads; a number that is asked for is taken."""
+    monkeypatch.setattr("unlabeled.engines.threads.joblib.cpu_count", lambda: 8)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 8)
+    found, log_sums_over = {"client": [], "Dask": []}, Kernels.log_sums_over
+
+    def watched(self, *args, **kwargs):
+        where = "Dask" if "Dask" in threading.current_thread().name else "client"
+        found[where].append(n_threads(self.n_jobs))
+        return log_sums_over(replace(self, n_jobs=1), *args, **kwargs)  # this machine may have fewer
+
+    monkeypatch.setattr(Kernels, "log_sums_over", watched)
+    X, y, rows = table()
+    model = DaskWMMDClassifier(0.5, max_evaluations=200).fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    assert set(found["client"]) == {8}  # what is here, alone, may have all of them
+    n_of_fit = len(found["Dask"])
+    model.score_samples(in_parts(rows, [50, 50])).compute()
+    assert 2 <= n_of_fit <= len(found["Dask"]) - 2 * 2
+    assert set(found["Dask"]) == {1}
+    assert set(model.sample_.unlabeled.each_part(threads_of_part)) == {1}
+    found["Dask"].clear()
+    clone(model).set_params(n_jobs=3).fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    assert set(found["Dask"]) == {3}
+
+
+def threads_of_part(_part, _start):
+    return n_threads(None)
+
+
+def test_what_is_too_large_for_a_graph_goes_to_every_worker(monkeypatch, client):
+    """Positives and evaluated rows of more than 4 MB; nothing of it stays."""
+    sent, scatter = [], client.scatter
+
+    def watched(value, **how):
+        sent.append(how)
+        return scatter(value, **how)
+
+    monkeypatch.setattr(client, "scatter", watched)
+    monkeypatch.setattr("unlabeled.distributed.running._IN_GRAPH", 1000)
+    X, y, rows = table()
+    options = {"prior": 0.5, "gamma": 0.5, "smoothing": 1, "max_evaluations": 200, "random_state": 0, "exact": True}
+    lengths, local = [100, 300], WMMDClassifier(**options).fit(X, y)
+    model = DaskWMMDClassifier(**options, client=client).fit(in_parts(X, lengths), in_parts(y, lengths))
+    found = model.score_samples(in_parts(rows, [100])).compute()
+    np.testing.assert_allclose(found, local.score_samples(rows), rtol=0, atol=1e-9)
+    assert len(sent) >= 4
+    assert all(how["broadcast"] for how in sent)
+
+
+def test_very_many_tasks_are_warned_of(monkeypatch):
+    monkeypatch.setattr(scoring, "MANY_TASKS", 5)
+    X, y, rows = table()
+    model = DaskWMMDClassifier(0.5, gamma=0.5, smoothing=0, max_evaluations=200)
+    model.fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    with pytest.warns(
+        UserWarning, match=r"3 blocks of rows meets each of 2 partitions, in 6 tasks.*compress=10_000"
+    ) as told:
+        model.predict(in_parts(rows, [30, 30, 40]))
+    assert Path(told[0].filename).name == Path(__file__).name
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(in_parts(rows, [50, 50]))
+        model.compressed(1000).predict(in_parts(rows, [30, 30, 40]))
 
 
 def test_to_local():
