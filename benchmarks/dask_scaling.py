@@ -29,6 +29,10 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from unlabeled.distributed import DaskWMMDClassifier
+from unlabeled.distributed.compression import FIRST_SIZE, FIRST_TIMES
+from unlabeled.samples import Sample
+from unlabeled.scoring.compression import N_CHECKED, Points, thinned
+from unlabeled.scoring.ratio import Kernels
 
 N_FEATURES = 10
 N_POSITIVE = 200
@@ -152,6 +156,73 @@ def movement(n_rows: int) -> dict[str, Any]:
     return found
 
 
+def against_model(n_rows: int) -> dict[str, Any]:
+    """CPU seconds of fits, plain and compressed, as the model of docs/scaling.md has them and as they were.
+
+    Its three rates are measured by themselves: pairs of kernel sums, rows thinned, and rows made and checked.
+    """
+    length, target, found = 50_000, 5_000, {}
+    rates = {"pairs_per_second": _pair_rate(length), "thinning_seconds_a_row": _seconds_a_thinned_row(length, target)}
+    with cluster(2) as local, Client(local) as client:
+        DaskWMMDClassifier(compress=target, **OPTIONS).fit(*table(2 * length, 2))  # compiles
+        X, y = table(n_rows, n_rows // length)
+        model = DaskWMMDClassifier(**OPTIONS).fit(X, y)
+        read = timed(client, lambda: model.sample_.unlabeled.each_part(lambda part, start: None), 3)["cpu"]  # noqa: ARG005
+        rates["reading_seconds_a_row"] = read / n_rows
+        for n in (n_rows, 4 * n_rows):
+            X, y = table(n, n // length)
+            for name, options in (("plain", OPTIONS), ("compressed", OPTIONS | {"compress": target})):
+                measured = timed(client, lambda o=options, X=X, y=y: DaskWMMDClassifier(**o).fit(X, y), 1)["cpu"]
+                expected = _expected_seconds(n, length, rates, compressed=name == "compressed")
+                found[f"{name}, {n} rows"] = {"measured": measured, "expected": sum(expected.values()), **expected}
+    return rates | found
+
+
+def _expected_seconds(n: int, length: int, rates: dict[str, float], *, compressed: bool) -> dict[str, float]:
+    n_evaluated = OPTIONS["max_evaluations"] + N_POSITIVE
+    passes, pairs, n_thinned = 4, n * n_evaluated, 0  # labels, a look at all rows, rows to choose by, sums
+    if compressed:  # the thinning, the rows put aside, and sums at these
+        passes, pairs = passes + 3, pairs + n * N_CHECKED
+        n_thinned = n + (n // length) * (length // 4 + FIRST_SIZE // 2)  # and what is merged after each partition
+    return {
+        "reading": passes * n * rates["reading_seconds_a_row"],
+        "sums": pairs / rates["pairs_per_second"],
+        "thinning": n_thinned * rates["thinning_seconds_a_row"],
+    }
+
+
+def _normal(n_rows: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n_rows, N_FEATURES))
+
+
+def _kernels() -> Kernels:
+    return Kernels("rbf", np.array([OPTIONS["gamma"]]), n_jobs=1)
+
+
+def _pair_rate(length: int) -> float:
+    """Pairs of a query and a point that kernel sums take in a CPU second."""
+    queries, points, kernels = _normal(OPTIONS["max_evaluations"] + N_POSITIVE), _normal(length), _kernels()
+    seconds = _cpu(lambda: kernels.log_sums_over(queries, points, None))
+    return len(queries) * len(points) / seconds
+
+
+def _seconds_a_thinned_row(length: int, target: int) -> float:
+    points, kernels = Points.of(Sample(_normal(length))), _kernels()
+    most = max(FIRST_SIZE, FIRST_TIMES * target)
+    return _cpu(lambda: thinned(points, most, OPTIONS["gamma"], kernels)) / length
+
+
+def _cpu(work: Any) -> float:
+    """CPU seconds of some work: the median of three, after one that compiles."""
+    work()
+    found = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return statistics.median(found)
+
+
 @contextmanager
 def processes(n_workers: int) -> Iterator[Client]:
     """A scheduler in a process of its own, and workers of one thread each."""
@@ -180,13 +251,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", choices=["workers", "sizes", "movement"])
+    parser.add_argument("--only", choices=["workers", "sizes", "movement", "model"])
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     measures = {
         "workers": lambda: over_workers(given.rows, given.repeats),
         "sizes": lambda: over_sizes(given.rows, given.repeats),
         "movement": lambda: movement(given.rows),
+        "model": lambda: against_model(given.rows),
     }
     asked = {name: measure for name, measure in measures.items() if given.only in (None, name)}
     found = {"rows": given.rows} | {name: measure() for name, measure in asked.items()}

@@ -16,6 +16,7 @@ import dask  # noqa: E402
 from unlabeled import WMMDClassifier  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
 from unlabeled.distributed import DaskWMMDClassifier  # noqa: E402
+from unlabeled.distributed.placing import AT_HOME  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 OPTIONS = {"prior": 0.5, "gamma": (0.5, 1.0), "smoothing": 1, "max_evaluations": 200, "random_state": 0, "exact": True}
@@ -136,9 +137,9 @@ def bytes_between(client):
     return sum(total for log in logs.values() for who, total in log if who in workers)
 
 
-@pytest.mark.parametrize("kept", [False, True], ids=["made anew", "kept by workers"])
+@pytest.mark.parametrize("kept", ["by none", "by workers", "by one of two"])
 def test_partitions_stay_where_they_are(client, kept):
-    """Workers send each other sums and labels, less than 2 % of the table; on busy cores one kept partition may move.
+    """Workers send each other sums and labels, less than 2 % of the table, though one of them may have nothing to do.
 
     Before each worker had lanes of its own, kept ones moved 80 % and more.
     """
@@ -146,14 +147,32 @@ def test_partitions_stay_where_they_are(client, kept):
     n_rows, length = 160_000, 10_000
     y = (da.arange(n_rows, chunks=length) % 1000 == 0).astype(np.int8)
     X = da.random.default_rng(0).normal(size=(n_rows, 10), chunks=(length, 10)) + y[:, None]
-    if kept:
+    if kept == "by workers":
         X, y = persisted(X, y)
+    elif kept == "by one of two":
+        with dask.annotate(workers=[min(client.scheduler_info(n_workers=-1)["workers"])]):
+            X, y = persisted(X, y)
     before = bytes_between(client)
     options = {"gamma": 0.05, "scale": "none", "max_evaluations": 500, "random_state": 0}
     model = DaskWMMDClassifier(0.1, smoothing=0, **options).fit(X, y)
     assert len(model.sample_.unlabeled) == n_rows - 160
-    one_partition = X.nbytes * length / n_rows
-    assert bytes_between(client) - before < 0.02 * X.nbytes + (2 * one_partition if kept else 0)
+    assert bytes_between(client) - before < 0.02 * X.nbytes
+    if kept == "by one of two":
+        before = bytes_between(client)
+        assert model.sample_.unlabeled.each_part(slowly()) == [n_rows // 16 - 10] * 16
+        assert bytes_between(client) - before < 0.02 * X.nbytes  # Dask had moved half of the partitions
+        in_scoring = model.score_samples(X[:100]).__dask_graph__()
+        assert sum(str(key).startswith(AT_HOME) for key in in_scoring) == 16
+
+
+def slowly():
+    """What takes each partition so long that an idle worker would help."""
+
+    def count(part, _start):
+        time.sleep(0.1)
+        return len(part)
+
+    return count
 
 
 def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):
@@ -172,19 +191,19 @@ def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):
     assert DaskWMMDClassifier(**OPTIONS).fit(X, y).threshold_ == pytest.approx(local.threshold_, abs=1e-9)
 
 
-def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("after", "waiting"), [(1, "of_each"), (2 * N_PARTITIONS + 1, "of_all")], ids=["while rows are read", "in sums"]
+)
+def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, after, waiting):
+    """By Ctrl-C, while it waits for one answer of each partition, and for one of all of them."""
     wait_for_workers(client)
     X, y = slow_blocks(data.X, tmp_path, 0.2), da.from_array(data.y, chunks=-(-len(data.y) // N_PARTITIONS))
-
-    def interrupted(*_args, **_kwargs):
-        while not list(tmp_path.iterdir()):
-            time.sleep(0.01)
-        raise KeyboardInterrupt
-
-    model = DaskWMMDClassifier(**OPTIONS)
-    monkeypatch.setattr("unlabeled.distributed.running.as_completed", interrupted_after_labels(interrupted))
-    with pytest.raises(KeyboardInterrupt):
+    model, thread = DaskWMMDClassifier(**OPTIONS), threading.Thread(target=interrupt, args=(tmp_path, after))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
+    thread.join()
+    assert waiting in [entry.name for entry in caught.traceback]
     assert not hasattr(model, "classes_")
     deadline = time.time() + 20
     while time.time() < deadline and (n_left := n_tasks(client)):
@@ -193,18 +212,15 @@ def test_a_fit_that_is_stopped_leaves_nothing_behind(client, data, tmp_path, mon
     time.sleep(0.3)
     n_made = len(list(tmp_path.iterdir()))
     time.sleep(0.5)
-    assert len(list(tmp_path.iterdir())) == n_made < N_PARTITIONS
+    assert len(list(tmp_path.iterdir())) == n_made < after - 1 + N_PARTITIONS
 
 
-def interrupted_after_labels(interrupt):
-    """Wait for the labels as ever, and be stopped while rows are looked at."""
-    real, calls = distributed.as_completed, []
-
-    def waiting(futures):
-        calls.append(1)
-        return real(futures) if len(calls) == 1 else interrupt()
-
-    return waiting
+def interrupt(folder, after):
+    """What Ctrl-C does, once so many partitions have been made."""
+    deadline = time.time() + 60
+    while len(list(folder.iterdir())) < after and time.time() < deadline:
+        time.sleep(0.01)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
 def n_tasks(client):

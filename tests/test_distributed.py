@@ -1,7 +1,10 @@
 """`DaskWMMDClassifier` against `WMMDClassifier`: the same numbers, however the rows are partitioned."""
 
 import pickle
+import threading
 import time
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +23,13 @@ from dask import delayed  # noqa: E402
 
 from unlabeled import WMMDClassifier, save  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
-from unlabeled.distributed import DaskPUClassifier, DaskWMMDClassifier  # noqa: E402
+from unlabeled.distributed import DaskPUClassifier, DaskWMMDClassifier, scoring  # noqa: E402
 from unlabeled.distributed.classifier import LARGEST_LOCAL  # noqa: E402
 from unlabeled.distributed.partitions import as_partitions  # noqa: E402
 from unlabeled.distributed.placing import Recipe  # noqa: E402
+from unlabeled.engines.threads import n_threads  # noqa: E402
 from unlabeled.scoring import copies, selection  # noqa: E402
+from unlabeled.scoring.ratio import Kernels  # noqa: E402
 
 N_POSITIVE, N_UNLABELED = 40, 360
 LOW, HIGH = slice(0, 200), slice(200, 400)
@@ -282,19 +287,25 @@ def test_nothing_is_computed_before_it_is_asked_for(tmp_path):
     assert seen.exists()
 
 
-def test_partitions_are_not_gathered(monkeypatch):
+@pytest.fixture
+def came(monkeypatch):
+    """Bytes of each answer that has come to the client, by whatever way: all of them end in one place of Dask."""
+    sizes, gather = [], distributed.Client._gather
+
+    async def watched(self, futures, *args, **kwargs):
+        found = await gather(self, futures, *args, **kwargs)
+        sizes.extend(len(pickle.dumps(one)) for one in (found if isinstance(found, list) else [found]))
+        return found
+
+    monkeypatch.setattr(distributed.Client, "_gather", watched)
+    return sizes
+
+
+def test_partitions_are_not_gathered(monkeypatch, came):
     """No answer that leaves a worker is as large as the rows, but for the rows that are evaluated."""
     rng = np.random.default_rng(0)
     n, d = 40_000, 10
     X, y = rng.normal(size=(n, d)), (np.arange(n) < 100).astype(int)
-    sizes, gather = [], distributed.Client.gather
-
-    def watched(self, futures, *args, **kwargs):
-        found = gather(self, futures, *args, **kwargs)
-        sizes.extend(len(pickle.dumps(one)) for one in (found if isinstance(found, list) else [found]))
-        return found
-
-    monkeypatch.setattr(distributed.Client, "gather", watched)
     monkeypatch.setattr("unlabeled.scoring.folds.MANY_ROWS", 10_000)
     for name, value in (("JUDGING_POINTS", 1000), ("JUDGING_ROWS", 200)):
         monkeypatch.setattr(selection, name, value)
@@ -304,10 +315,88 @@ def test_partitions_are_not_gathered(monkeypatch):
     monkeypatch.setattr("unlabeled.distributed.classifier.N_PAIRS", 500)
     model = DaskWMMDClassifier(0.3, max_evaluations=500, random_state=0)
     model.fit(da.from_array(X, chunks=(5000, -1)), da.from_array(y, chunks=5000))
-    held = model.sample_.unlabeled.table.held
-    assert len(held.places) <= 500 + 2 * 500 + 1000 + 500
-    assert sum(sizes) < 0.15 * X.nbytes
-    assert max(sizes) < 0.05 * X.nbytes
+    unlabeled = model.sample_.unlabeled
+    assert len(unlabeled.table.held.places) <= 500 + 2 * 500 + 1000 + 500
+    assert 0 < sum(came) < 0.15 * X.nbytes
+    assert max(came) < 0.05 * X.nbytes
+    # What is watched is the way of every answer: rows that are asked for are seen, one by one and merged.
+    for bring in (unlabeled.table.all_rows, lambda: unlabeled.reduced(rows_of_part, both_rows)):
+        came.clear()
+        bring()
+        assert sum(came) > (n - 100) * d * 8
+
+
+def rows_of_part(part, _start):
+    return part.rows
+
+
+def both_rows(one, other):
+    return np.concatenate([one, other])
+
+
+def test_tasks_take_one_thread_each(monkeypatch):
+    """A worker runs as many of them at once as it has threads; a number that is asked for is taken."""
+    monkeypatch.setattr("unlabeled.engines.threads.joblib.cpu_count", lambda: 8)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 8)
+    found, log_sums_over = {"client": [], "Dask": []}, Kernels.log_sums_over
+
+    def watched(self, *args, **kwargs):
+        where = "Dask" if "Dask" in threading.current_thread().name else "client"
+        found[where].append(n_threads(self.n_jobs))
+        return log_sums_over(replace(self, n_jobs=1), *args, **kwargs)  # this machine may have fewer
+
+    monkeypatch.setattr(Kernels, "log_sums_over", watched)
+    X, y, rows = table()
+    model = DaskWMMDClassifier(0.5, max_evaluations=200).fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    assert set(found["client"]) == {8}  # what is here, alone, may have all of them
+    n_of_fit = len(found["Dask"])
+    model.score_samples(in_parts(rows, [50, 50])).compute()
+    assert 2 <= n_of_fit <= len(found["Dask"]) - 2 * 2
+    assert set(found["Dask"]) == {1}
+    assert set(model.sample_.unlabeled.each_part(threads_of_part)) == {1}
+    found["Dask"].clear()
+    clone(model).set_params(n_jobs=3).fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    assert set(found["Dask"]) == {3}
+
+
+def threads_of_part(_part, _start):
+    return n_threads(None)
+
+
+def test_what_is_too_large_for_a_graph_goes_to_every_worker(monkeypatch, client):
+    """Positives and evaluated rows of more than 4 MB; nothing of it stays."""
+    sent, scatter = [], client.scatter
+
+    def watched(value, **how):
+        sent.append(how)
+        return scatter(value, **how)
+
+    monkeypatch.setattr(client, "scatter", watched)
+    monkeypatch.setattr("unlabeled.distributed.running._IN_GRAPH", 1000)
+    X, y, rows = table()
+    options = {"prior": 0.5, "gamma": 0.5, "smoothing": 1, "max_evaluations": 200, "random_state": 0, "exact": True}
+    lengths, local = [100, 300], WMMDClassifier(**options).fit(X, y)
+    model = DaskWMMDClassifier(**options, client=client).fit(in_parts(X, lengths), in_parts(y, lengths))
+    found = model.score_samples(in_parts(rows, [100])).compute()
+    np.testing.assert_allclose(found, local.score_samples(rows), rtol=0, atol=1e-9)
+    assert len(sent) >= 4
+    assert all(how["broadcast"] for how in sent)
+
+
+def test_very_many_tasks_are_warned_of(monkeypatch):
+    monkeypatch.setattr(scoring, "MANY_TASKS", 5)
+    X, y, rows = table()
+    model = DaskWMMDClassifier(0.5, gamma=0.5, smoothing=0, max_evaluations=200)
+    model.fit(in_parts(X, [100, 300]), in_parts(y, [100, 300]))
+    with pytest.warns(
+        UserWarning, match=r"3 blocks of rows meets each of 2 partitions, in 6 tasks.*compress=10_000"
+    ) as told:
+        model.predict(in_parts(rows, [30, 30, 40]))
+    assert Path(told[0].filename).name == Path(__file__).name
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(in_parts(rows, [50, 50]))
+        model.compressed(1000).predict(in_parts(rows, [30, 30, 40]))
 
 
 def test_to_local():
@@ -340,10 +429,10 @@ def test_pickling_drops_the_client(client):
 # --- what is refused ---
 
 
-def parted_frame(change):
+def parted_frame(change, dtype=float, **columns):
     """Three partitions, of which the one with number 1 is changed."""
     X, y, _ = table(2)
-    found = pd.DataFrame(X, columns=["height", "width"]).assign(known=y)
+    found = pd.DataFrame(X.astype(dtype), columns=["height", "width"]).assign(known=y, **columns)
 
     def make(number):
         part = found.iloc[number * 133 : (number + 1) * 133]
@@ -372,6 +461,74 @@ def test_a_partition_unlike_the_others_is_named(client, change, message):
     with pytest.raises((ValueError, KeyError), match=message):
         DaskWMMDClassifier().fit(parted_frame(change), "known")
     assert client.submit(sum, [1, 2]).result() == 3
+
+
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_a_partition_that_the_table_would_round_is_named(kind):
+    """Among rows of 3e7 float32 tells even numbers alone; the scores were others than those of one machine."""
+    message = r"Partition 1 .*'float64'.*the table is float32.*\.astype\('float64'\) of the whole table"
+    if kind == "frame":
+        parted, known = parted_frame(lambda part: part.astype({"width": float}), np.float32), "known"
+    else:
+        X, y, _ = table()
+        as_given = delayed(lambda: X[200:])()
+        parts = [da.from_array(X[:200].astype(np.float32)), da.from_delayed(as_given, (200, 2), dtype=np.float32)]
+        parted, known = da.concatenate(parts), in_parts(y, [200, 200])
+    with pytest.raises(ValueError, match=message):
+        DaskWMMDClassifier().fit(parted, known)
+
+
+def test_numbers_that_float32_has_may_come_in_other_types():
+    """Small whole numbers in one partition, and one of another type without rows."""
+    parted = parted_frame(lambda part: part.assign(width=np.arange(len(part), dtype=np.int16)), np.float32)
+    whole = parted.compute()
+    nothing = dd.from_map(lambda _: whole.iloc[:0].astype(float), [0], meta=parted._meta)
+    options = {"prior": 0.5, "gamma": 0.5, "smoothing": 0, "max_evaluations": 200, "random_state": 0, "exact": True}
+    model = DaskWMMDClassifier(**options).fit(dd.concat([parted, nothing]), "known")
+    local = WMMDClassifier(**options).fit(whole[["height", "width"]], whole["known"])
+    assert model.threshold_ == pytest.approx(local.threshold_, abs=1e-9)
+
+
+@pytest.mark.parametrize(("learned", "scored"), [(np.float32, float), (float, np.float32)])
+def test_rows_to_score_keep_their_type(learned, scored):
+    """As on one machine: rows of float64 are not rounded because the classifier has learned from float32."""
+    X, y, rows = table()
+    X, rows = X.astype(learned) + 1000, (rows + 1000).astype(scored)
+    options = {"prior": 0.5, "gamma": 10.0, "scale": "none", "smoothing": 0, "random_state": 0, "exact": True}
+    local = WMMDClassifier(**options).fit(X, y)
+    model = DaskWMMDClassifier(**options).fit(in_parts(X, [200, 200]), in_parts(y, [200, 200]))
+    found, expected = model.score_samples(in_parts(rows, [100])).compute(), local.score_samples(rows)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("lacking", ["w", "known"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_partition_without_labels_or_weights_is_named(lacking, kept):
+    parted = parted_frame(lambda part: part.rename(columns={lacking: "v"}), w=1.0)
+    with pytest.raises(ValueError, match=rf"Partition 1 .*{lacking}.*in every partition: add \['{lacking}'\] there"):
+        DaskWMMDClassifier().fit(parted.persist() if kept else parted, "known", "w")
+
+
+def test_a_missing_key_of_yours_stays_as_it_is():
+    with pytest.raises(KeyError, match=r"Partition 1 .*claims-7"):
+        DaskWMMDClassifier().fit(parted_frame(lambda _: {}["claims-7"]), "known")
+
+
+@pytest.mark.parametrize("names", [["height", "height", "known"], ["height", "known", "known"]])
+def test_columns_of_one_name_are_told(frame, names):
+    of_numbers = frame.assign(known=(frame["known"] == "yes").astype(int))[["height", "width", "known"]]
+    of_numbers.columns = names
+    with pytest.raises(ValueError, match=rf"same name, \['{names[1]}'\]\. Give each its own"):
+        DaskWMMDClassifier().fit(dd.from_pandas(of_numbers, npartitions=2), "known")
+
+
+@pytest.mark.parametrize(
+    ("label", "lacking"), [(0, "none is labelled"), ("no", "none is labelled"), (None, "none is"), (5, "no other")]
+)
+def test_a_table_of_one_label_says_which_is_missing(frame, label, lacking):
+    parted = dd.from_pandas(frame.assign(known=label), npartitions=3)
+    with pytest.raises(ValueError, match=rf"All 400 rows that count have the same label, in 3 partitions: {lacking}"):
+        DaskWMMDClassifier().fit(parted, "known")
 
 
 def test_an_error_of_a_partition_is_the_original_one_with_its_number():

@@ -1,6 +1,10 @@
 """`unlabeled fit` and `predict` on Parquet files that memory has no room for, or is said to have none for."""
 
 import json
+import os
+import subprocess
+import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +19,9 @@ from unlabeled.tables import Table, TableError
 from unlabeled.tables.sizes import MEMORY_VARIABLE, free_memory, table_bytes
 
 pytest.importorskip("distributed")
+
+from unlabeled.distributed import parquet
+
 FIT = ("--label", "known", "--prior", "0.3", "--method", "wmmd", "--force")
 
 
@@ -124,6 +131,65 @@ def test_predictions_in_pieces_are_those_of_batches(table, monkeypatch, capsys):
     assert told.err == ""
     assert [row["row"] for row in answer["top"]] == whole.sort("margin", descending=True).head(5)["row"].to_list()
     assert any("Dask" in note for note in answer["notes"])
+
+
+def test_some_rows_of_many_are_chosen_without_writing_all_places_down(monkeypatch):
+    """Of 30 million rows; the places of all of them took 240 MB."""
+    n_all, label = 30_000_000, pl.Series("known", [0] * 10)
+    pieces = [parquet.Piece(start, 10) for start in (0, n_all - 10)] + [parquet.Piece(10, n_all - 20)]
+
+    class Numbers:
+        def names(self):
+            return ["known"]
+
+        def rows(self, _names, _start, _n_rows):
+            return label.to_frame()
+
+    monkeypatch.setattr(parquet, "in_order", lambda _client, function, items: map(function, items[:2]))
+    tracemalloc.start()
+    some, positives = parquet.sampled_rows(None, Numbers(), pieces, 1000, "known", "1")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(some) <= 2
+    assert len(positives) == 0
+    assert peak < 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_memory_is_that_of_the_pieces(rng, command):
+    """A table of twelve times as many rows, by 35 MB: in memory a fit takes eight times that."""
+    peaks = []
+    for n_rows in (40_000, 480_000):
+        truth = rng.random(n_rows) < 0.3
+        columns = {f"x{number}": rng.normal(truth, 1) for number in range(9)}
+        pl.DataFrame(columns | {"known": (truth & (rng.random(n_rows) < 0.02)).astype(int)}).write_parquet("t.parquet")
+        told, arguments = "", ("fit", "t.parquet", *FIT)
+        if command == "predict":
+            told, arguments = (
+                peak_of("fit", "t.parquet", *FIT)[1],
+                ("predict", "t.model", "t.parquet", "--out", "o.parquet"),
+            )
+        peak, told = peak_of(*arguments)
+        assert "Dask works on it in pieces" in told
+        peaks.append(peak)
+    assert peaks[1] - peaks[0] < 100e6
+
+
+def peak_of(*arguments):
+    """The most memory that a process of its own takes for a command that is told to have 3 MB, and what it says."""
+    code = (
+        "import resource, sys; from unlabeled.cli.commands import app; from unlabeled.cli.failures import run; "
+        "code = run(app, sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, MEMORY_VARIABLE: "3MB"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return 1024 * int(done.stdout.split()[-1]), done.stderr
 
 
 @pytest.mark.parametrize(

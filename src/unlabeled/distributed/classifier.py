@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -147,7 +148,8 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
         numbers = list(range(len(partitions)))
         with stage("labels"):
             tasks = _tasks(client, count_labels, "unlabeled-labels", partitions, partitions.labels_inside)
-            counts = of_each(client, tasks, numbers, verbose=self.verbose)
+            with _naming_columns(partitions):
+                counts = of_each(client, tasks, numbers, verbose=self.verbose)
             self.classes_ = classes_of(counts, self.pos_label)
         partitions = with_classes(partitions, self.classes_)
         with stage("a look at all rows"):
@@ -268,9 +270,25 @@ def _tasks(
     """A task for each partition, where it is."""
     tasks = []
     for each, home in zip(inputs, homes(client, partitions.kept), strict=True):
-        with at_home(home):
-            tasks.append(delayed(function, name=name)(partitions.layout, *each))
+        with at_home(home) as named:
+            tasks.append(delayed(function, name=name)(partitions.layout, *each, **named))
     return tasks
+
+
+@contextmanager
+def _naming_columns(partitions: Partitions) -> Iterator[None]:
+    """Say what to do where Dask finds that a partition lacks the column of labels or of weights."""
+    try:
+        yield
+    except KeyError as error:
+        told, layout = str(error.args[0]) if error.args else "", partitions.layout
+        lacking = [name for name in (layout.label, layout.weight) if name is not None and repr(name) in told]
+        if not lacking:
+            raise
+        raise ValueError(
+            f"{told}. A column that fit is given the name of must be in every partition: add {lacking} there, or leave "
+            "that partition out."
+        ) from error
 
 
 def _too_many_evaluations(n_rows: int) -> str:

@@ -24,6 +24,7 @@ from distributed import Client, LocalCluster
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines.threads import at_most_threads
+from unlabeled.samples import some_rows
 from unlabeled.tables import Table, TableEncoder
 from unlabeled.tables.labels import is_labelled
 from unlabeled.tables.sizes import row_bytes
@@ -122,10 +123,8 @@ def sampled_rows(
     client: Client, table: Table, pieces: Sequence[Piece], n_rows: int, label: str, positive: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """So many rows of a table at random, in their order; and the labelled positives of all of it."""
-    n_all, names = sum(piece.n_rows for piece in pieces), table.names()
-    places = np.arange(n_all)
-    if n_rows < n_all:
-        places = np.sort(np.random.RandomState(0).choice(n_all, n_rows, replace=False))
+    names = table.names()
+    places = some_rows(sum(piece.n_rows for piece in pieces), n_rows, np.random.RandomState(0))
 
     def picked(piece: Piece) -> tuple[pl.DataFrame, pl.DataFrame]:
         rows = table.rows(names, piece.start, piece.n_rows)

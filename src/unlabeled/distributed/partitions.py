@@ -7,6 +7,7 @@ tasks and never here; a task that finds a partition to be unlike the others says
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray
 from unlabeled.distributed.placing import Inputs, Recipe, made, origins, with_recipes
-from unlabeled.labels import completed, find_classes
+from unlabeled.labels import completed, find_classes, says_unlabeled
 from unlabeled.samples import LARGEST_WEIGHT, Sample, count_missing
 from unlabeled.scoring.forms import Ranges
 
@@ -58,6 +59,7 @@ class Layout:
                     f"its columns {strange[:5]} hold no numbers ({[str(block.dtypes[name]) for name in strange[:5]]}); "
                     "make numbers of them, or leave them out, in every partition."
                 )
+            self._check_precision(block.dtypes.to_dict(), len(block))
             block = block.to_numpy(dtype=self.dtype, na_value=np.nan)
         block = np.asarray(block)
         if issparse(block) or (block.dtype == object and block.size and issparse(block.flat[0])):
@@ -67,6 +69,7 @@ class Layout:
             )
         if block.dtype.kind not in "biuf":
             raise ValueError(f"its rows are {block.dtype} and no numbers.")
+        self._check_precision({"rows": block.dtype}, len(block))
         if block.ndim != 2 or block.shape[1] != self.n_features:
             raise ValueError(f"its shape is {block.shape}, and rows of {self.n_features} features are expected.")
         rows: FloatArray = check_array(
@@ -77,6 +80,18 @@ class Layout:
             input_name="X",
         )
         return rows
+
+    def _check_precision(self, kinds: dict[Any, Any], n_rows: int) -> None:
+        """Refuse to round the rows of one partition: one machine would take all rows as float64 then."""
+        if self.dtype != "float32" or not n_rows:
+            return
+        of_numpy = {name: getattr(kind, "numpy_dtype", kind) for name, kind in kinds.items()}
+        rounded = {name: str(kind) for name, kind in of_numpy.items() if not np.can_cast(kind, np.float32)}
+        if rounded:
+            raise ValueError(
+                f"it holds {dict(list(rounded.items())[:5])}, and the table is float32, which would round that. Make "
+                "all partitions alike: .astype('float64') of the whole table, or .astype('float32')."
+            )
 
     def _check_columns(self, block: Any) -> None:
         expected = self.columns if self.all_columns is None else self.all_columns
@@ -236,6 +251,12 @@ def classes_of(counts: Sequence[Counts], pos_label: Any) -> np.ndarray:
     try:
         return _classes_among(present, pos_label, some_missing=None in total)
     except ValueError as error:
+        if len(total) == 1:
+            lacking = "none is labelled" if None in total or says_unlabeled(present[0]) else "no other is there"
+            raise ValueError(
+                f"{error} All {sum(total.values()):,} rows that count have the same label, in {len(counts)} "
+                f"partitions: {lacking}."
+            ) from error
         if len(present) > 2 or _mixed(present):
             firsts = {label: next(n for n, found in enumerate(counts) if label in found.labels) for label in present}
             where = ", ".join(f"{label!r} in partition {first}" for label, first in list(firsts.items())[:_MOST_SHOWN])
@@ -329,11 +350,11 @@ def query_blocks(X: Any, layout: Layout) -> tuple[list[Delayed], Layout]:
             if missing:
                 raise ValueError(f"X has no columns {missing[:5]}, which the classifier was fitted to.")
         _check_kinds(X, names)
-        new = Layout(layout.n_features, layout.dtype, names, all_columns=labelled)
+        new = Layout(layout.n_features, _precision([X.dtypes[name] for name in names]), names, all_columns=labelled)
         return list(X.to_delayed()), new
     if isinstance(X, da.Array):
         _check_width(X, layout.n_features)
-        return list(_row_blocks(X).to_delayed().ravel()), Layout(layout.n_features, layout.dtype)
+        return list(_row_blocks(X).to_delayed().ravel()), Layout(layout.n_features, _precision([X.dtype]))
     raise TypeError(
         f"X must be a Dask array or a Dask data frame; got {type(X).__name__}. For rows in memory there is to_local()."
     )
@@ -350,14 +371,18 @@ def _row_blocks(X: da.Array) -> da.Array:
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
+def _precision(kinds: Sequence[Any]) -> str:
+    """The type of all rows, from those of their columns."""
+    return "float32" if all(kind == np.float32 for kind in kinds) else "float64"
+
+
 def _of_array(X: da.Array, y: Any, sample_weight: Any) -> Partitions:
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X is an array of {X.dtype}, and numbers are expected.")
     X = _row_blocks(X)
-    dtype = "float32" if X.dtype == np.float32 else "float64"
     labels = _beside(X, y, "y")
     weights = [None] * len(labels) if sample_weight is None else _beside(X, sample_weight, "sample_weight")
-    return Partitions(Layout(int(X.shape[1]), dtype), list(X.to_delayed().ravel()), labels, weights, ())
+    return Partitions(Layout(int(X.shape[1]), _precision([X.dtype])), list(X.to_delayed().ravel()), labels, weights, ())
 
 
 def _beside(X: da.Array, values: Any, name: str) -> list[Any]:
@@ -393,9 +418,9 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
     features = tuple(name for name in names if all(taken is None or name != taken for taken in (label, weight)))
     if not features:
         raise ValueError("No column of the table is left beside labels and weights; features are needed.")
+    _check_each_once(X, tuple(name for name in (label, weight) if name is not None))
     _check_kinds(X, features)
-    kinds = [X.dtypes[name] for name in features]
-    dtype = "float32" if all(kind == np.float32 for kind in kinds) else "float64"
+    dtype = _precision([X.dtypes[name] for name in features])
     layout = Layout(len(features), dtype, features, label, weight, tuple(names))
     n = X.npartitions
     labels: list[Any] = [None] * n if label is not None else _series(X, y, "y")
@@ -428,7 +453,16 @@ def _series(X: Any, values: Any, name: str) -> list[Any]:
     return blocks
 
 
+def _check_each_once(X: Any, names: tuple[Any, ...]) -> None:
+    times = Counter(X.columns)
+    if twice := [name for name in dict.fromkeys(names) if times[name] > 1]:
+        raise ValueError(
+            f"Several columns of the table have the same name, {twice[:5]}. Give each its own: frame.columns = [...]."
+        )
+
+
 def _check_kinds(X: Any, features: tuple[Any, ...]) -> None:
+    _check_each_once(X, features)
     strange = [name for name in features if getattr(X.dtypes[name], "kind", "O") not in "biuf"]
     if strange:
         raise ValueError(

@@ -3,8 +3,8 @@
 Dask gives a task to the worker that is free, and sends it what it takes; a partition is then sent rather than waited
 for. Two things keep partitions in their place. Those that the cluster keeps (``persist``) are worked on in lanes, each
 of partitions of one worker, and their tasks name that worker. Others may run them all the same, so that a lost worker
-does not stop the work; Dask's work stealing makes use of that too, where a worker is idle and another is behind. Those
-that are made anew for each pass are made inside of the task that reads them.
+does not stop the work; what else made use of that, Dask's work stealing, is told to leave these tasks alone. Those that
+are made anew for each pass are made inside of the task that reads them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import dask
 from dask.core import get_dependencies
 from dask.utils import ensure_dict
-from distributed import Client, Future
+from distributed import Client, Future, stealing
 
+#: What tasks are called that belong to the worker that keeps a partition.
+AT_HOME = "unlabeled-at-home"
 #: What makes a partition: its rows, labels and weights.
 Inputs = tuple[Any, Any, Any]
 
@@ -99,16 +102,25 @@ def homes(client: Client, kept: Sequence[frozenset[Any]]) -> list[str | None]:
     keys = frozenset().union(*kept)
     if not keys:
         return [None] * len(kept)
+    client.run_on_scheduler(_leave_alone)
     has = client.sync(client.scheduler.who_has, keys=list(keys))
     times = [Counter(worker for key in of_one for worker in has.get(key, ())) for of_one in kept]
     return [min(counted, key=lambda worker: (-counted[worker], worker)) if counted else None for counted in times]
 
 
+def _leave_alone() -> None:
+    """On the scheduler: tasks of this name are none that an idle worker takes from another, with what they read.
+
+    Dask keeps a list of such names, of tasks that take less time than taking them.
+    """
+    stealing.fast_tasks.add(AT_HOME)
+
+
 @contextmanager
-def at_home(home: str | None) -> Iterator[None]:
-    """Tasks that are made in here run on a worker, or on others if it is lost."""
+def at_home(home: str | None) -> Iterator[dict[str, str]]:
+    """A task that is made in here, by these keywords, runs on a worker, or on others if it is lost."""
     if home is None:
-        yield
+        yield {}
         return
     with dask.annotate(workers=[home], allow_other_workers=True):
-        yield
+        yield {"dask_key_name": f"{AT_HOME}-{uuid4().hex}"}

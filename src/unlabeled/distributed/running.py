@@ -124,13 +124,13 @@ def _show(futures: list[Future], *, verbose: bool) -> None:
 class Step:
     """A task that takes what came before and adds to it, and the worker that has what it reads, if one has."""
 
-    make: Callable[[Any], Delayed]
+    make: Callable[..., Delayed]
     home: str | None = None
 
     def task(self, so_far: Any) -> Delayed:
         """The task."""
-        with at_home(self.home):
-            return self.make(so_far)
+        with at_home(self.home) as named:
+            return self.make(so_far, **named)
 
 
 def merged_over(steps: Sequence[Step], merge: Callable[[Delayed, Delayed], Delayed], n_lanes: int) -> Delayed:

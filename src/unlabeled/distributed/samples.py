@@ -107,8 +107,8 @@ class UnlabeledRows:
         for number in np.flatnonzero(np.diff(ends)).tolist():
             wanted = places[ends[number] : ends[number + 1]] - self.starts[number]
             given = layout, self.part(number), int(self.table_starts[number]), wanted
-            with at_home(where[number]):
-                task = delayed(_picked, name="unlabeled-rows")(*given, *self.partitions.read_inside[number])
+            with at_home(where[number]) as named:
+                task = delayed(_picked, name="unlabeled-rows")(*given, *self.partitions.read_inside[number], **named)
             found.append((number, task))
         return found
 
@@ -123,10 +123,12 @@ class UnlabeledRows:
     def steps(self, job: Any) -> list[Step]:
         """For each partition a task that adds what a job says of it to what there is already."""
         add, inputs = delayed(_added, name="unlabeled-sums"), self.partitions.read_inside
-        return self.steps_by(lambda number, so_far: add(so_far, job, self.part(number), *inputs[number]))
+        return self.steps_by(
+            lambda number, so_far, **named: add(so_far, job, self.part(number), *inputs[number], **named)
+        )
 
-    def steps_by(self, task_of: Callable[[int, Any], Delayed]) -> list[Step]:
-        """Steps over the partitions by tasks that are given a partition's number and what there is already."""
+    def steps_by(self, task_of: Callable[..., Delayed]) -> list[Step]:
+        """Steps over the partitions by tasks of a partition's number, what there is already, and their name."""
         where = self.homes()
         return [Step(partial(task_of, number), where[number]) for number in self.in_use.tolist()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,9 @@ from unlabeled.distributed.samples import Job, Part, UnlabeledRows
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio, log_score
 from unlabeled.scoring.scaling import Scaling
+
+#: Of more tasks, which take about half a minute to write down, a warning tells.
+MANY_TASKS = 20_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,10 @@ def lazy_scores(X: Any, table: UnlabeledRows, scorer: Scorer, answering: Answeri
     client = running_client(table.client)
     shared = for_all_workers(client, scorer)
     n_lanes = -(-2 * n_threads_of(client) // max(1, len(blocks)))
-    sums_of = _sums_over_partitions(client, table, scorer.kernel, n_lanes) if scorer.takes_partitions else None
+    sums_of = None
+    if scorer.takes_partitions:
+        _warn_of_many_tasks(len(blocks), len(table.in_use))
+        sums_of = _sums_over_partitions(client, table, scorer.kernel, n_lanes)
     found = []
     for number, (block, *_) in enumerate(with_recipes([(block, None, None) for block in blocks])):
         queries = delayed(_read, name="unlabeled-read")(layout, number, block)
@@ -127,6 +134,17 @@ def lazy_scores(X: Any, table: UnlabeledRows, scorer: Scorer, answering: Answeri
 
     divisions = X.divisions if X.known_divisions else None
     return dd.from_delayed(found, meta=answer.meta, divisions=divisions, verify_meta=False, prefix="unlabeled")
+
+
+def _warn_of_many_tasks(n_blocks: int, n_partitions: int) -> None:
+    if n_blocks * n_partitions > MANY_TASKS:
+        warnings.warn(
+            f"Each of {n_blocks:,} blocks of rows meets each of {n_partitions:,} partitions, in "
+            f"{n_blocks * n_partitions:,} tasks, which are written down one by one before any begins. Score by few "
+            "rows, which takes two tasks a block: compress=10_000, or model.compressed(10_000). Or make larger blocks: "
+            "X.rechunk, X.repartition.",
+            stacklevel=5,
+        )
 
 
 #: The rows of a block that is to be scored, and its index in a data frame.
@@ -206,8 +224,8 @@ def _sums_over_partitions(
     def sums_of(queries: Delayed) -> Delayed:
         scaled = delayed(_scaled, name="unlabeled-scaled")(shared, queries)
 
-        def task_of(number: int, so_far: Any) -> Delayed:
-            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs[number])
+        def task_of(number: int, so_far: Any, **named: str) -> Delayed:
+            found: Delayed = add(so_far, scaled, shared, table.part(number), *inputs[number], **named)
             return found
 
         return merged_over(table.steps_by(task_of), delayed(np.logaddexp), n_lanes)
