@@ -252,6 +252,27 @@ def test_weights_mend_what_bias_spoils(data):
     assert accuracy(estimated, data) > accuracy(plain, data)
 
 
+@pytest.mark.parametrize("prior", ["auto", "best-bin"])
+def test_no_prior_is_below_the_labelled_share(table, prior):
+    """Labelled rows are known to be positive, whatever a propensity makes of the others."""
+    X, truth = (values[:1500] for values in table)
+    chance = np.where(X[:, 0] > 3, 0.95, 0.02)
+    y = truth & (np.random.RandomState(0).uniform(size=len(X)) < chance)
+    model = PropensityWMMDClassifier(0.9, prior=prior, scenario="single-sample").fit(X, y)
+    assert y.mean() <= model.prior_ <= 1
+    low, high = model.prior_estimator_.interval()
+    assert y.mean() <= low <= model.prior_ <= high
+    low, _ = model.prior_estimator_.interval(0.5)
+    assert low >= y.mean()
+
+
+def test_priors_of_another_sample_may_be_below_the_labelled_share(data):
+    """In the case-control scenario the labelled rows are none of the population."""
+    few = np.concatenate([data.positive, data.unlabeled[:20]])
+    y = np.repeat([1, 0], [len(data.positive), 20])
+    assert PropensityWMMDClassifier(0.5).fit(few, y).prior_ < y.mean()
+
+
 def test_recall_to_expect_is_that_of_all_positives(data):
     model = PropensityWMMDClassifier(true_propensity, prior=0.5, scenario="single-sample").fit(data.X, data.y)
     recall = np.mean(model.predict(data.test[data.test_truth]) == 1)
