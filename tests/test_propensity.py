@@ -399,6 +399,21 @@ def test_balanced_refuses_what_is_no_share(clusters):
 # --- what to use when ---
 
 
+def test_what_is_chosen_can_be_fitted_or_it_is_said_what_to_do(table):
+    """Classifiers with propensities take no known negatives."""
+    X, truth = (values[:600] for values in table)
+    y = np.where(truth & (np.arange(600) % 3 == 0), 1, 0)
+    y[np.flatnonzero(~truth)[:20]] = -1
+    options = {"scenario": "single-sample", "n_simulated": 99, "negative": -1}
+    test = ScarTest(0.5, **options).fit(X, y)
+    assert choose_classifier(test).estimator.fit(X, y).known_negatives_ is not None
+    for known in ({"propensity": 0.5}, {"columns": [1]}, {"propensity": true_propensity, "columns": [1]}):
+        with pytest.raises(ValueError, match=rf"Leave out {' and '.join(known)}; or make these rows unlabeled"):
+            choose_classifier(test, **known)
+    without = ScarTest(0.5, **options).fit(X, np.maximum(y, 0))
+    assert choose_classifier(without, columns=[1]).estimator.fit(X, np.maximum(y, 0)).prior_ == 0.5
+
+
 def test_what_is_known_decides_and_then_the_test(table):
     at_random = draw_pu(*table, 0, 600, 1, 0.5, scenario="single-sample", propensity=0.3, random_state=0)
     biased = draw_pu(*table, 0, 600, 1, 0.5, scenario="single-sample", propensity=ByColumn(1, 0.4, 6.0), random_state=0)

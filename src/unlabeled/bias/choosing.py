@@ -32,6 +32,17 @@ class Choice:
     reason: str
 
 
+def _check_no_negatives(test: ScarTest, **known: object) -> None:
+    """Refuse to choose a classifier with propensities for a table that it could not be fitted to."""
+    given = [name for name, value in known.items() if value is not None]
+    if given and test.unlabeled_label_ is not None:
+        raise ValueError(
+            f"The table has known negatives ({test.negative!r}), which classifiers with propensities do not take. "
+            f"Leave out {' and '.join(given)}; or make these rows unlabeled, np.where(y == {test.negative!r}, "
+            f"{test.unlabeled_label_!r}, y), and test them without negative=."
+        )
+
+
 def choose_classifier(
     test: ScarTest, *, propensity: Propensity | None = None, columns: Sequence[str | int] | None = None
 ) -> Choice:
@@ -72,6 +83,7 @@ def choose_classifier(
     'PropensityEMClassifier'
     """
     check_is_fitted(test)
+    _check_no_negatives(test, propensity=propensity, columns=columns)
     shared: dict[str, Any] = {"scenario": test.scenario, "pos_label": test.pos_label}
     prior = "auto" if test.prior is None else test.prior
     if propensity is not None:
