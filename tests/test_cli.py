@@ -263,6 +263,34 @@ def test_negatives_that_make_no_sense(capsys, rng, options, message):
     assert not Path("m").exists()
 
 
+def test_a_third_value_that_has_no_name_is_told(capsys, rng):
+    checked_claims(rng).write_csv("claims.csv")
+    words = ("claims.csv", "--label", "checked", "--positive", "fraud", "--method", "wmmd", "--model", "m", "--force")
+    (told,) = [line for line in answer(capsys, "fit", *words)["warnings"] if "--negative VALUE" in line]
+    assert "Beside 'fraud' column 'checked' has 'cleared': these rows are taken for unlabeled ones" in told
+    assert not any(
+        "taken for unlabeled" in line for line in answer(capsys, "fit", *words, "--negative", "cleared")["warnings"]
+    )
+
+
+def test_a_contradiction_between_negatives_and_labels_at_random_is_a_warning(capsys, rng):
+    """Random negatives tell of more positives than labels of one branch, if these were given at random."""
+    truth = rng.uniform(size=1000) < 0.4
+    rows = rng.normal(size=(1000, 2)) + 3 * truth[:, None] * np.array([1, 0])
+    branch = rng.choice(["north", "south", "west"], size=1000)
+    labelled = truth & (rng.uniform(size=1000) < np.where(branch == "north", 0.6, 0.03))
+    checked = np.where(labelled, "fraud", "").astype(object)
+    checked[np.flatnonzero(~truth)[:60]] = "cleared"
+    pl.DataFrame({"a": rows[:, 0], "b": rows[:, 1], "branch": branch, "checked": checked}).write_csv("claims.csv")
+    words = ("--label", "checked", "--positive", "fraud", "--negative", "cleared", "--negatives-are", "random")
+    assert call("fit", "claims.csv", *words, "--method", "wmmd", "--model", "m") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"Warning +Labels at random agree with priors up to 0\.\d+, and the estimate is 0\.", shown)
+    assert "do not look as if they were given completely at random, or the known negatives are no random" in shown
+    finding = next(f for f in answer(capsys, "report", "m", "--checks")["checks"] if f["code"] == "PU201")
+    assert finding["severity"] == "warning"
+
+
 def test_an_estimated_prior_is_compared_and_a_given_one_tested(capsys, rng):
     """An estimate rests on labels at random, so that there is no p-value for it."""
     rows = np.r_[rng.normal(4, 1, (100, 2)), rng.normal(0, 1, (300, 2))]

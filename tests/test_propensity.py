@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
+from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -15,6 +16,7 @@ from unlabeled import (
     Balanced,
     PropensityEMClassifier,
     PropensityWMMDClassifier,
+    PUClassifier,
     TwoClusters,
     WMMDClassifier,
     evaluate,
@@ -26,6 +28,7 @@ from unlabeled.classifiers.propensity_em import _as_both
 from unlabeled.classifiers.propensity_wmmd import effective_number
 from unlabeled.datasets import ByColumn, LogisticIn, draw_pu
 from unlabeled.deciding.calibration import calibrate
+from unlabeled.deciding.clusters import cut_between, equal_densities, farthest_means, two_gaussians
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import place_threshold
 from unlabeled.scoring.cross_fitting import Pool
@@ -252,6 +255,27 @@ def test_weights_mend_what_bias_spoils(data):
     assert accuracy(estimated, data) > accuracy(plain, data)
 
 
+@pytest.mark.parametrize("prior", ["auto", "best-bin"])
+def test_no_prior_is_below_the_labelled_share(table, prior):
+    """Labelled rows are known to be positive, whatever a propensity makes of the others."""
+    X, truth = (values[:1500] for values in table)
+    chance = np.where(X[:, 0] > 3, 0.95, 0.02)
+    y = truth & (np.random.RandomState(0).uniform(size=len(X)) < chance)
+    model = PropensityWMMDClassifier(0.9, prior=prior, scenario="single-sample").fit(X, y)
+    assert y.mean() <= model.prior_ <= 1
+    low, high = model.prior_estimator_.interval()
+    assert y.mean() <= low <= model.prior_ <= high
+    low, _ = model.prior_estimator_.interval(0.5)
+    assert low >= y.mean()
+
+
+def test_priors_of_another_sample_may_be_below_the_labelled_share(data):
+    """In the case-control scenario the labelled rows are none of the population."""
+    few = np.concatenate([data.positive, data.unlabeled[:20]])
+    y = np.repeat([1, 0], [len(data.positive), 20])
+    assert PropensityWMMDClassifier(0.5).fit(few, y).prior_ < y.mean()
+
+
 def test_recall_to_expect_is_that_of_all_positives(data):
     model = PropensityWMMDClassifier(true_propensity, prior=0.5, scenario="single-sample").fit(data.X, data.y)
     recall = np.mean(model.predict(data.test[data.test_truth]) == 1)
@@ -315,12 +339,14 @@ def test_both_can_be_saved(data, tmp_path):
 # --- a threshold that asks no prior ---
 
 
-@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=2, max_size=20))
-def test_two_clusters_by_definition(pairs):
+COUNTED = st.dictionaries(st.integers(-9, 9), st.integers(1, 4), min_size=2, max_size=20)
+
+
+@given(COUNTED)
+def test_the_farthest_means_by_definition(counted):
     """The cut with the largest variance between both sides, tried one by one."""
-    values, counts = np.array(pairs, dtype=float).T
-    scores = HonestScores(np.array([0.0, 1.0]), values, np.ones(2), counts)
-    threshold = place_threshold(TwoClusters(), scores, 0.5, calibrate(scores, 0.5))
+    values, counts = np.array(sorted(counted.items()), dtype=float).T
+    threshold = farthest_means(values, counts / counts.sum())
 
     def apart(cut):
         above = values > cut
@@ -330,6 +356,50 @@ def test_two_clusters_by_definition(pairs):
         return counts[above].sum() * counts[~above].sum() * (means[0] - means[1]) ** 2
 
     assert apart(threshold) == pytest.approx(max(map(apart, values)))
+
+
+@pytest.mark.parametrize("width", [1.0, 2.5])
+def test_two_gaussians_are_found_and_cut_where_they_are_equally_dense(width):
+    """Of a mixture whose quantiles are known; the larger cluster draws the farthest means to itself."""
+    grid = np.linspace(-6, 14, 2001)
+    mass = 0.75 * norm.pdf(grid) + 0.25 * norm.pdf(grid, 6, width)
+    mass /= mass.sum()
+    low, high = two_gaussians(grid, mass, farthest_means(grid, mass))
+    np.testing.assert_allclose([*low, *high], [0.75, 0, 1, 0.25, 6, width], atol=0.05)
+    cut = equal_densities(grid, mass, 0.0)
+    assert norm.pdf(cut) == pytest.approx(norm.pdf(cut, 6, width), rel=0.05)
+
+
+def test_a_cluster_within_another_is_cut_as_the_means_say():
+    grid = np.linspace(-9, 9, 1001)
+    mass = 0.5 * norm.pdf(grid, 0, 0.3) + 0.5 * norm.pdf(grid, 0.2, 3)
+    assert equal_densities(grid, mass / mass.sum(), 1.25) == 1.25
+
+
+@given(COUNTED, st.floats(0.1, 10), st.floats(-5, 5))
+def test_two_clusters_lie_within_the_scores_in_any_units(counted, slope, intercept):
+    values, counts = np.array(sorted(counted.items()), dtype=float).T
+    mass = counts / counts.sum()
+    cut = cut_between(values, mass)
+    assert values[0] <= cut <= values[-1]
+    assert cut_between(slope * values + intercept, mass) == pytest.approx(slope * cut + intercept, abs=1e-3 * slope)
+
+
+@pytest.mark.parametrize("policy", [TwoClusters(), Balanced(clusters=0.5)])
+def test_scores_that_lie_far_out_are_no_cluster(policy, rng):
+    population = np.concatenate([rng.normal(0, 1, 600), rng.normal(6, 1, 400)])
+    positive = rng.normal(6, 1, 60)
+    plain = HonestScores(positive, population, np.ones(60), np.ones(1000))
+    far = HonestScores(positive, np.where(np.arange(1000) < 20, -500.0, population), np.ones(60), np.ones(1000))
+    cuts = [place_threshold(policy, scores, 0.4, calibrate(scores, 0.4)) for scores in (plain, far)]
+    assert cuts[0] == pytest.approx(3, abs=0.5)
+    assert cuts[1] == pytest.approx(cuts[0], abs=0.2)
+
+
+def test_nearly_equal_scores_have_two_clusters_too():
+    """Were the few drawn in, nothing would be left."""
+    scores = HonestScores(np.ones(3), np.repeat([0.0, 1.0], [99, 1]), np.ones(3), np.ones(100))
+    assert 0.1 < place_threshold(TwoClusters(), scores, 0.1, calibrate(scores, 0.1)) < 0.9
 
 
 def test_two_clusters_ask_neither_prior_nor_scale(data):
@@ -365,8 +435,17 @@ def test_balanced_goes_towards_two_clusters(data):
     ends = [place_threshold(policy, scores, 0.5, calibration) for policy in (Balanced(), TwoClusters())]
     halfway = place_threshold(Balanced(clusters=0.5), scores, 0.5, calibration)
     assert ends[0] != ends[1]
-    assert halfway == pytest.approx(np.mean(ends))
-    assert place_threshold(Balanced(clusters=1), scores, 0.5, calibration) == pytest.approx(ends[1])
+    assert halfway == pytest.approx(np.mean(ends), abs=1e-3)  # the mean of the calibration is nearly the prior
+    assert place_threshold(Balanced(clusters=1), scores, 0.5, calibration) == pytest.approx(ends[1], abs=1e-3)
+
+
+def test_balanced_goes_less_far_where_one_class_is_rare(data):
+    scores = WMMDClassifier(0.5, scenario="single-sample").fit(data.X, data.y).honest_scores_
+    for prior, share in ((0.5, 0.5), (0.2, 0.32)):
+        calibration = calibrate(scores, prior)
+        first, second = (place_threshold(policy, scores, prior, calibration) for policy in (Balanced(), TwoClusters()))
+        found = (place_threshold(Balanced(clusters=0.5), scores, prior, calibration) - first) / (second - first)
+        assert found == pytest.approx(share, abs=0.02)
 
 
 @pytest.mark.parametrize("clusters", [-0.1, 1.1, "all", None])
@@ -378,21 +457,46 @@ def test_balanced_refuses_what_is_no_share(clusters):
 # --- what to use when ---
 
 
+def test_what_is_chosen_can_be_fitted_or_it_is_said_what_to_do(table):
+    """Classifiers with propensities take no known negatives."""
+    X, truth = (values[:600] for values in table)
+    y = np.where(truth & (np.arange(600) % 3 == 0), 1, 0)
+    y[np.flatnonzero(~truth)[:20]] = -1
+    options = {"scenario": "single-sample", "n_simulated": 99, "negative": -1}
+    test = ScarTest(0.5, **options).fit(X, y)
+    assert choose_classifier(test).estimator.fit(X, y).known_negatives_ is not None
+    for known in ({"propensity": true_propensity}, {"columns": [1]}, {"propensity": true_propensity, "columns": [1]}):
+        with pytest.raises(ValueError, match=rf"Leave out {' and '.join(known)}; or make these rows unlabeled"):
+            choose_classifier(test, **known)
+    without = ScarTest(0.5, **options).fit(X, np.maximum(y, 0))
+    assert choose_classifier(without, columns=[1]).estimator.fit(X, np.maximum(y, 0)).prior_ == 0.5
+
+
 def test_what_is_known_decides_and_then_the_test(table):
     at_random = draw_pu(*table, 0, 600, 1, 0.5, scenario="single-sample", propensity=0.3, random_state=0)
     biased = draw_pu(*table, 0, 600, 1, 0.5, scenario="single-sample", propensity=ByColumn(1, 0.4, 6.0), random_state=0)
     options = {"scenario": "single-sample", "n_simulated": 499}
     silent = ScarTest(0.5, **options).fit(at_random.X, at_random.y)
     loud = ScarTest(0.5, **options).fit(biased.X, biased.y)
-    assert choose_classifier(loud, propensity=0.3).estimator.propensity == 0.3
-    assert choose_classifier(silent, columns=[1]).estimator.propensity.columns == [1]
-    assert choose_classifier(silent, columns=[1]).estimator.prior == 0.5
-    default = choose_classifier(silent)
-    assert (default.estimator.threshold, default.estimator.prior) == ("calibrated", 0.5)
-    assert "labels at random" in default.reason
-    assert choose_classifier(loud).estimator.threshold == "prevalence"
+    weighted = choose_classifier(silent, propensity=true_propensity)
+    assert weighted.estimator.propensity is true_propensity
+    assert "weighted by one over" in weighted.reason
+    by_columns = choose_classifier(silent, columns=[1]).estimator
+    assert by_columns.propensity.columns == [1]
+    assert (by_columns.threshold, by_columns.prior) == (Balanced(), 0.5)
+    constant = choose_classifier(loud, propensity=0.3)
+    assert isinstance(constant.estimator, PUClassifier)  # weights that are all alike are of no use
+    assert "labels are random" in constant.reason
+    for test, words in ((silent, "Nothing speaks against labels at random"), (loud, "do not look as if")):
+        with_prior = choose_classifier(test)
+        assert (with_prior.estimator.threshold, with_prior.estimator.prior) == (Balanced(), 0.5)
+        assert words in with_prior.reason
+        assert "at the prior that you know" in with_prior.reason
     loud.prior = None
     ranking = choose_classifier(loud)
-    assert ranking.estimator.threshold == Balanced(clusters=0.5)
+    assert (ranking.estimator.threshold, ranking.estimator.prior) == (Balanced(clusters=0.5), "auto")
     assert ranking.estimator.scenario == "single-sample"
     assert "two clusters" in ranking.reason
+    assert choose_classifier(loud, columns=[1]).estimator.threshold == Balanced(clusters=0.5)
+    with pytest.raises(ValueError, match=r"a probability in \(0, 1\]"):
+        choose_classifier(loud, propensity=1.5)

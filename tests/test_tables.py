@@ -1,6 +1,8 @@
 """Tables: what a file is, what its columns hold, and the same numbers whole, in batches and in every format."""
 
 import datetime as dt
+import re
+import warnings
 
 import numpy as np
 import polars as pl
@@ -385,8 +387,29 @@ def test_columns_survive_as_text():
         ([True, False, False, True], "FALSE", [0, 1, 1, 0]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Beside .* these rows are taken for unlabeled ones")
 def test_label_columns(values, positive, expected):
     np.testing.assert_array_equal(find_labels(pl.DataFrame({"y": values}), "y", positive).is_positive, expected)
+
+
+@pytest.mark.parametrize(
+    ("others", "negative", "told"),
+    [
+        (["clear", None], None, "has 'clear': .* If it marks rows"),
+        (["clear", "open"], None, "has 'clear', 'open': .* If one of them marks rows"),
+        (["clear", "open", None], "clear", "Beside 'fraud', 'clear' column 'y' has 'open': .* unlabeled ones.$"),
+        (["negative", None], None, "has 'negative'"),
+        (["clear", "open"], "clear", None),  # one value for unlabeled rows, whatever it is
+        (["no", None], None, None),  # as good as empty
+        (["clear"], None, None),
+    ],
+)
+def test_a_third_value_is_warned_of(others, negative, told):
+    frame = pl.DataFrame({"y": ["fraud", *others] * 2})
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        find_labels(frame, "y", "fraud", negative)
+    assert [re.search(told, str(one.message)) is not None for one in found] == [True] * (told is not None)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ POSITIVE_WORDS = frozenset({"positive", "pos", "p", "yes", "y", "true", "t", "la
 UNLABELED_WORDS = MISSING_WORDS | {
     *("unlabeled", "unlabelled", "unknown", "u", "no", "n", "false", "f", "negative", "neg", "0", "-1"),
 }
+#: Of these the words that may as well be meant for a row that is known to be negative.
+NEGATIVE_WORDS = frozenset({"negative", "neg", "-1"})
 #: What `predict` answers for a row that is not positive, where y had no value but the positive one.
 UNLABELED = "unlabeled"
 #: What people may say of rows known to be negative, and how far these are then a random choice of all negatives.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.bias.scar_test import ScarTest
 from unlabeled.classifiers import PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier
-from unlabeled.classifiers.propensity_wmmd import Propensity
+from unlabeled.classifiers.propensity_wmmd import Propensity, checked_propensities
 from unlabeled.deciding.thresholds import Balanced
 
 
@@ -32,6 +33,17 @@ class Choice:
     reason: str
 
 
+def _check_no_negatives(test: ScarTest, **known: object) -> None:
+    """Refuse to choose a classifier with propensities for a table that it could not be fitted to."""
+    given = [name for name, value in known.items() if value is not None]
+    if given and test.unlabeled_label_ is not None:
+        raise ValueError(
+            f"The table has known negatives ({test.negative!r}), which classifiers with propensities do not take. "
+            f"Leave out {' and '.join(given)}; or make these rows unlabeled, np.where(y == {test.negative!r}, "
+            f"{test.unlabeled_label_!r}, y), and test them without negative=."
+        )
+
+
 def choose_classifier(
     test: ScarTest, *, propensity: Propensity | None = None, columns: Sequence[str | int] | None = None
 ) -> Choice:
@@ -42,7 +54,7 @@ def choose_classifier(
     test : ScarTest
         Fitted to the table; its scenario, its values for positives and known negatives and its prior are handed on.
     propensity : float, callable or `PropensityEMClassifier`, optional
-        P(labelled | x, y = 1) where it is known, as for `PropensityWMMDClassifier`.
+        P(labelled | x, y = 1) where it is known, as for `PropensityWMMDClassifier`; a number means labels at random.
     columns : sequence of str or int, optional
         The columns that labelling depends on, where these are known.
 
@@ -53,12 +65,19 @@ def choose_classifier(
 
     Notes
     -----
+    What is chosen came nearest to the same classifier with all labels in balanced accuracy, on the whole over the ways
+    to label of ``docs/bias.md``. Where accuracy or costs are what counts, set another threshold.
+
     What is known of labelling is worth more than any test, so it comes first. Of columns a propensity is learned, and
     positives are weighted by one over it: the `PropensityEMClassifier` that learns it ranks a little better by itself,
-    but with few labels it finds far fewer of the positives (``docs/bias.md``). Where nothing is known the test
-    decides between the default and the default's ranking with a threshold that does not trust the prior. Where the
-    test is silent labels may be biased all the same: see its notes. Classifiers with propensities take no known
-    negatives.
+    but with few labels it finds far fewer of the positives. A propensity that is a number says that labels are random,
+    and weights that are all alike are of no use. A function is taken to differ from row to row in a way that spoils the
+    ranking; where it only rises with P(y = 1 | x), easy cases first, leave it out.
+
+    The prior decides on the threshold: one that you know is trusted, `Balanced()`; else the clusters of the scores have
+    half of the say, ``Balanced(clusters=0.5)``, whatever the test says. With few labels it is silent on most biases,
+    and where it is not, nothing that it says made a better threshold; it is for people, in ``reason``. Classifiers with
+    propensities take no known negatives.
 
     Examples
     --------
@@ -72,26 +91,31 @@ def choose_classifier(
     'PropensityEMClassifier'
     """
     check_is_fitted(test)
-    shared: dict[str, Any] = {"scenario": test.scenario, "pos_label": test.pos_label}
-    prior = "auto" if test.prior is None else test.prior
+    _check_no_negatives(test, propensity=propensity, columns=columns)
+    known = test.prior is not None
+    shared: dict[str, Any] = {
+        "prior": test.prior if known else "auto",
+        "threshold": Balanced() if known else Balanced(clusters=0.5),
+        "scenario": test.scenario,
+        "pos_label": test.pos_label,
+    }
+    if columns is not None and propensity is None:
+        propensity = PropensityEMClassifier(columns)
+    if propensity is not None and not isinstance(propensity, Real):
+        return Choice(PropensityWMMDClassifier(propensity, **shared), f"{_WEIGHTED} {_threshold_in_words(known)}")
     if propensity is not None:
-        estimator: Any = PropensityWMMDClassifier(propensity, prior=prior, **shared)
-        return Choice(estimator, "The propensity is known: positives are weighted by one over it.")
-    if columns is not None:
-        estimator = PropensityWMMDClassifier(PropensityEMClassifier(columns), prior=prior, **shared)
-        why = (
-            "The columns that labelling depends on are known: positives are weighted by one over what is learned of it."
-        )
-        return Choice(estimator, why)
-    shared["negative"] = test.negative
-    if not test.rejects_:
-        return Choice(PUClassifier(prior, **shared), f"{test.verdict_} The default is for labels at random.")
-    if test.prior is not None:
-        estimator = PUClassifier(prior, threshold="prevalence", **shared)
-        why = "The ranking may be right, and with the prior that you know as many are flagged as there are positives."
-        return Choice(estimator, f"{test.verdict_} {why}")
-    why = (
-        "The ranking may be right all the same (if easy cases were labelled first), the prior is not: the threshold is "
-        "placed halfway between the one for balanced accuracy and the cut between two clusters of scores."
+        checked_propensities([propensity], 1)
+    why = test.verdict_ if propensity is None else "The propensity is the same for all: labels are random."
+    return Choice(PUClassifier(negative=test.negative, **shared), f"{why} {_threshold_in_words(known)}")
+
+
+_WEIGHTED = "It is known what labelling depends on: positives are weighted by one over their propensity."
+
+
+def _threshold_in_words(known: bool) -> str:  # noqa: FBT001
+    if known:
+        return "The threshold is the one for balanced accuracy at the prior that you know."
+    return (
+        "The prior is not known, and an estimate is too small where labels are few or biased: the threshold is placed "
+        "between the one for balanced accuracy and the cut between two clusters of scores."
     )
-    return Choice(PUClassifier(prior, threshold=Balanced(clusters=0.5), **shared), f"{test.verdict_} {why}")

@@ -6,7 +6,8 @@ Only the proportions of e matter.
 
 These weights are no frequencies. They are scaled to a maximum of 1, so that leave-one-out drops all of a row, and where
 the number of positives counts, the effective one stands for it: (sum of weights)^2 / (sum of squared weights). In the
-single-sample scenario a labelled row has its weight among the positives and counts once in the population.
+single-sample scenario a labelled row has its weight among the positives and counts once in the population, whose prior
+is at least the share of labelled rows.
 """
 
 from __future__ import annotations
@@ -161,7 +162,8 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
             self.gamma_ = self._best_gamma(two, places)
         scores = self._honest_scores(two, places, as_gammas(self.gamma_)).at(0)
         with stage("prior"):
-            how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
+            # The scores are of positives and the whole population, and cannot tell that labelled rows are part of it.
+            how: dict[str, Any] = {"least": pu.labelled_share, "engine": self.engine, "n_jobs": self.n_jobs}
             self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, two.pu, scores, **how)
         self._decide(scores)
         self.ratio_ = Ratio(1.0, self.gamma_, two.positive, two.population)

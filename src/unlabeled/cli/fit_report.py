@@ -49,6 +49,8 @@ class FitReport:
         remarks, prior, estimates = list(self.warned), self.prior, self.estimates
         if self.labels.rejects_:
             remarks.append(self.labels.verdict_ + self._sensitivity_in_words())
+        elif self.contradicts_estimate:
+            remarks.append(self._contradiction_in_words())
         if estimates is None:
             remarks.append("There are too few rows to hold any out, so recall and precision are not estimated.")
         elif estimates.recall.value is None:
@@ -84,8 +86,9 @@ class FitReport:
             "labelling": {
                 "p_value": self.labels.p_value_,
                 "largest_prior": self.largest_prior,
+                "contradicts_estimate": self.contradicts_estimate,
                 "sensitivity": [{"prior": prior, "p_value": p_value} for prior, p_value in self.sensitivity.items()],
-                "verdict": self.labels.verdict_,
+                "verdict": self._contradiction_in_words() if self.contradicts_estimate else self.labels.verdict_,
                 "columns": [asdict(column) for column in self.labels.columns_[:MOST_COLUMNS]],
             },
             "profile": [column.as_dict() for column in self._profile()],
@@ -99,7 +102,8 @@ class FitReport:
         n_unlabeled = self.learning.n_rows - labels.n_positive - labels.n_negative
         say("Read", self.learning.describe(), *self.learning.notes)
         counts = f"{labels.n_positive:,} positives ({labels.positive!r}), {n_unlabeled:,} unlabeled rows"
-        say("Labels", counts, *([] if self.labels.rejects_ else [self._labels_line()]))
+        is_warned_of = self.labels.rejects_ or self.contradicts_estimate
+        say("Labels", counts, *([] if is_warned_of else [self._labels_line()]))
         if labels.n_negative:
             say("Negatives", *self._negative_lines())
         say("Scenario", _SCENARIOS[self.scenario])
@@ -127,6 +131,29 @@ class FitReport:
         return self.labels.largest_prior()
 
     @cached_property
+    def contradicts_estimate(self) -> bool:
+        """Whether labels at random agree with no prior as large as the estimate, all of its interval.
+
+        An estimate from labels at random alone can hardly be so; known negatives tell the prior in another way.
+        """
+        low = self.prior.low
+        return low is not None and self.labels.prior is None and not self.labels.rejects_ and low > self.largest_prior
+
+    def _contradiction_in_words(self) -> str:
+        doubt = "labels do not look as if they were given completely at random"
+        if self._has_say_of_negatives:
+            doubt += ", or the known negatives are no random choice of all negatives (--negatives-are selected)"
+        return (
+            f"Labels at random agree with priors up to {self.largest_prior:.3f}, and the estimate is "
+            f"{self.prior.value:.3f} ({self.prior.low:.3f} to {self.prior.high:.3f}): {doubt}."
+        )
+
+    @property
+    def _has_say_of_negatives(self) -> bool:
+        known = getattr(self.classifier, "known_negatives_", None)
+        return known is not None and known.weight > 0
+
+    @cached_property
     def sensitivity(self) -> dict[float, float]:
         """The p-value of labels at random by prior, at the one that was given and 20 % off it; empty without one."""
         if self.labels.prior is None or self.labels.tells_nothing_:
@@ -148,8 +175,9 @@ class FitReport:
         agrees = (
             f"and so with the estimate, {estimate:.3f}" if estimate <= largest else f"the estimate is {estimate:.3f}"
         )
+        rests = "rests in part on" if self._has_say_of_negatives else "rests on"
         return (
-            f"Labels at random agree with priors up to {largest:.3f}, {agrees}. An estimate rests on labels at random: "
+            f"Labels at random agree with priors up to {largest:.3f}, {agrees}. An estimate {rests} labels at random: "
             "only a prior that you know (--prior) tests them."
         )
 

@@ -80,7 +80,8 @@ def weight_of(choice: str | float, p_value: float | None) -> float:
     if looks_selected and choice != "selected":
         warnings.warn(
             f"The known negatives do not look like a random choice of all negatives (p = {p_value:.2g}): where they "
-            "lie there are too few unlabeled rows. "
+            "lie there are too few unlabeled rows; or the prior is too small, as it comes out where labels were not "
+            "given at random. "
             + (
                 "Negatives therefore have no say in the prior. If you know that they are a random choice: "
                 "negatives_are='random'."

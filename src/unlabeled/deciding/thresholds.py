@@ -14,6 +14,7 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.calibration import Calibration
+from unlabeled.deciding.clusters import cut_between
 from unlabeled.deciding.isotonic import ROUNDING, tied
 from unlabeled.deciding.scores import HonestScores
 
@@ -143,13 +144,15 @@ class TargetPrecision:
 
 @dataclass(frozen=True)
 class TwoClusters:
-    """The cut that parts the population's scores best into two clusters, whatever the prior (Otsu, 1979).
+    """A cut between two clusters of the population's scores, whatever the prior.
 
     For labels that were not given at random. If easy cases were labelled first, the order of the scores stays right
     (Kato, Teshima and Honda, 2019), but the estimated prior is too small, and with it the threshold too high. This one
-    asks neither prior nor labelled positives: it is the cut for which the means of the scores below and above are
-    farthest apart, n_below n_above (mean_above - mean_below)^2. It suits classes that part the scores; where one class
-    is rare, or the negatives are several clusters, a cut through the larger ones may win.
+    asks neither prior nor labelled positives. It lies in the middle between two: the cut for which the means of the
+    scores below and above are farthest apart (Otsu, 1979), and the one where two Gaussians that are fitted to them are
+    equally dense; in both the outer twentieth of the scores at either end is drawn in, so that a few that lie far out
+    make no cluster. It suits classes that part the scores; where one class is rare, or the negatives are several
+    clusters, it may cut through the larger ones.
 
     Examples
     --------
@@ -176,11 +179,7 @@ class TwoClusters:
         values, place = _tied(scores.population)
         if len(values) == 1:
             return _below(values, 0)
-        mass = np.bincount(place, scores.population_mass)
-        total = np.bincount(place, scores.population_mass * (scores.population - values[0]))
-        below, sum_below = np.cumsum(mass)[:-1], np.cumsum(total)[:-1]
-        apart = (total.sum() * below - sum_below) ** 2 / (below * (1 - below))
-        return _below(values, 1 + int(np.argmax(apart)))
+        return cut_between(values, np.bincount(place, scores.population_mass))
 
 
 @dataclass(frozen=True)
@@ -194,9 +193,10 @@ class Balanced:
     ----------
     clusters : float from 0 to 1, default=0
         How far to go from that cut, which rests on the labels, to the one of `TwoClusters`, which rests on the rows
-        alone. With few labels the first comes out too high, and more so where easy cases were labelled first; the
-        second errs the other way where positives are the smaller class. Halfway, 0.5, was the best of both when labels
-        were few or biased; ``docs/bias.md`` has the measurements. With many labels at random take 0.
+        alone, where both classes are equally large; with another prior 4 prior (1 - prior) as far, since a small
+        cluster is hard to see. With few labels the first cut comes out too high, and more so where easy cases were
+        labelled first. Halfway, 0.5, is recommended wherever labels are few or may be biased and the prior is not
+        known; ``docs/bias.md`` has the measurements. With a prior that you know take 0.
 
     Examples
     --------
@@ -233,7 +233,8 @@ class Balanced:
         by_labels = calibration.score_of(prior)
         if not self.clusters:
             return by_labels
-        return (1 - self.clusters) * by_labels + self.clusters * TwoClusters().place(scores, calibration)
+        share = self.clusters * 4 * prior * (1 - prior)
+        return (1 - share) * by_labels + share * TwoClusters().place(scores, calibration)
 
 
 Policy = str | float | Costs | TargetRecall | TargetPrecision | TwoClusters | Balanced

@@ -119,6 +119,7 @@ def resolve_prior(
     pu: PUSample,
     scores: HonestScores | None = None,
     *,
+    least: float = 0.0,
     engine: str = "auto",
     n_jobs: int | None = None,
 ) -> ResolvedPrior:
@@ -133,6 +134,8 @@ def resolve_prior(
     scores : HonestScores, optional
         One honest score of a classifier. Estimators that read scores (``"auto"`` and ``"density"``) are given these.
         All others, and these two where there are no scores, make what they need from the rows.
+    least : float, default=0
+        A share of positives that the population is known to hold: an estimate is raised to it, and its interval.
     engine, n_jobs
         How an estimator that is named computes kernel sums; an instance has its own.
 
@@ -157,6 +160,8 @@ def resolve_prior(
         estimator.fit_scores(scores)
     else:
         estimator.fit_sample(pu)
+    if least:
+        estimator.raised_to(least)
     return ResolvedPrior(max(estimator.prior_, _TINY), estimator)
 
 

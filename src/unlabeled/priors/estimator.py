@@ -45,6 +45,7 @@ class PriorEstimator(PUInput, BaseEstimator):
     _takes_sparse = True
     random_state: int | np.random.RandomState | None = None
     verbose: bool = False  # what models that were saved before have
+    least_: float = 0.0  # what the prior cannot be below, beyond what the samples say
 
     @property
     def reads_scores(self) -> bool:
@@ -69,6 +70,11 @@ class PriorEstimator(PUInput, BaseEstimator):
         True
         """
         raise NotImplementedError(f"{type(self).__name__} estimates the prior from rows: use fit.")
+
+    def raised_to(self, least: float) -> Self:
+        """The same, of a population that is known to hold at least this share of positives."""
+        self.least_, self.prior_ = least, max(self.prior_, least)
+        return self
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Interval that holds the prior, at a confidence level.
@@ -95,7 +101,7 @@ class PriorEstimator(PUInput, BaseEstimator):
         """
         check_is_fitted(self, "prior_")
         low, high = (self._to_population(share) for share in share_limits(self._scores_at_hand(), check_level(level)))
-        return float(min(low, self.prior_)), float(max(high, self.prior_))
+        return float(max(min(low, self.prior_), self.least_)), float(max(high, self.prior_))
 
     def _scores_at_hand(self) -> HonestScores:
         """Honest scores of the rows that the estimate is from."""

@@ -243,6 +243,8 @@ def labels_not_at_random(subject: Subject) -> Finding:
         p_value, verdict = test.p_value_, test.verdict_
     elif known:
         p_value, verdict = known["p_value"], known["verdict"]
+        if known.get("contradicts_estimate"):
+            return Finding("warning", verdict, remedy)
     else:
         return Finding("skipped", "It needs the table that the model was fitted to, with its labels.")
     return Finding("warning", verdict, remedy) if p_value < 0.05 else Finding("ok", verdict)

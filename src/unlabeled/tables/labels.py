@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from unlabeled.labels import says_unlabeled, surely_positive
+from unlabeled.labels import NEGATIVE_WORDS, says_unlabeled, surely_positive
 from unlabeled.tables.columns import MISSING_WORDS, nearest_first
 from unlabeled.tables.errors import TableError
 
@@ -47,7 +48,7 @@ def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None, ne
 
     Without ``positive`` it is the larger of two numbers, the one of two words that `unlabeled.labels` knows for it,
     such as yes or true, or the one value of a column that is empty otherwise. ``negative`` is the value of rows that
-    are known to be negative.
+    are known to be negative. A third value, beside these and what says that a row is unlabeled, is warned of.
 
     Examples
     --------
@@ -59,6 +60,7 @@ def find_labels(frame: pl.DataFrame, label: str, positive: str | None = None, ne
     check_column(label, frame.columns)
     text = _as_text(frame[label])
     labels = _find(text, label, positive, negative)
+    _warn_of_others(text, label, labels)
     value, n_unlabeled = labels.positive, len(frame) - labels.n_positive - labels.n_negative
     if labels.n_positive == 0:
         raise TableError(f"No row has {value!r} in column {label!r}: there are no labelled positives to learn from.")
@@ -86,6 +88,21 @@ def _find(text: pl.Series, label: str, positive: str | None, negative: str | Non
     if known == value:
         raise TableError(f"--positive and --negative are both {value!r} in column {label!r}: no row can be both.")
     return Labels(_equal(text, value), value, _equal(text, known), known)
+
+
+def _warn_of_others(text: pl.Series, label: str, labels: Labels) -> None:
+    """Tell of values that make a row unlabeled and mean something else: one alone may well mean just that."""
+    known = [value for value in (labels.positive, labels.negative) if value is not None]
+    others: list[str] = text.filter(~text.is_in(known)).drop_nulls().unique(maintain_order=True).to_list()
+    untold = [value for value in others if not says_unlabeled(value) or value.lower() in NEGATIVE_WORDS]
+    if untold and len(others) + text.has_nulls() > 1:
+        name = " If one of them marks" if len(untold) > 1 else " If it marks"
+        remedy = f"{name} rows that are known to be negative, name it: --negative VALUE." * (labels.negative is None)
+        warnings.warn(
+            f"Beside {', '.join(map(repr, known))} column {label!r} has {_shown(untold)}: these rows are taken for "
+            f"unlabeled ones.{remedy}",
+            stacklevel=3,
+        )
 
 
 def _equal(text: pl.Series, value: str) -> np.ndarray:
