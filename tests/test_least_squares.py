@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from unlabeled import LeastSquaresPUClassifier, WMMDClassifier, explain
 from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons, paper_dataset
 from unlabeled.engines import kernel_matrix
+from unlabeled.engines.matrices import squared_distances
 from unlabeled.kernels import KERNELS, RBF, Linear, as_inner_product
 from unlabeled.samples import SCENARIOS, PUSample, Sample
 from unlabeled.scoring import averaging
@@ -171,6 +172,23 @@ def test_kernel_matrix_is_the_kernel(name, rng):
     np.testing.assert_allclose(kernel_matrix(queries, points, KERNELS[name], gammas), expected, rtol=1e-9)
     with pytest.raises(ValueError, match="needs gammas"):
         kernel_matrix(queries, points, KERNELS[name])
+
+
+def far_and_near(rng):
+    """Rows around 0, others near each other and far away, some of them at a code for missing values; and 1e200."""
+    rows = rng.normal(size=(40, 3))
+    rows[10:20, 0] += 1e9
+    rows[20:25, 1] = 999_999_999
+    rows[25:28, 2] *= 1e200
+    return rows[::2], np.concatenate([rows[1::2], rows[::5]])
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_near_rows_that_are_far_from_all_others_keep_their_distances(rng, place):
+    """By inner products 1e9 has no digits left for the distance of 1 beside it."""
+    queries, points = far_and_near(rng)[:: 1 - 2 * place]
+    expected = cdist(queries, points, "sqeuclidean")
+    np.testing.assert_allclose(squared_distances(queries, points), expected, rtol=1e-10, atol=0)
 
 
 def test_distances_too_large_for_a_float():
@@ -445,7 +463,7 @@ def test_unlabeled_rows_all_alike(rng):
     X, y, counts = np.vstack([rng.normal(size=(5, 3)), np.ones((1, 3))]), np.arange(6) < 5, np.array([1, 2, 1, 3, 1, 4])
     weighted = LeastSquaresPUClassifier(0.5).fit(X, y, sample_weight=counts)
     repeated = LeastSquaresPUClassifier(0.5).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
-    np.testing.assert_allclose(weighted.score_samples(X), repeated.score_samples(X), rtol=1e-9)
+    np.testing.assert_allclose(weighted.score_samples(X), repeated.score_samples(X), rtol=1e-9, atol=1e-9)
 
 
 def test_all_rows_alike():
@@ -503,6 +521,15 @@ def test_kernels_on_a_card_are_the_same(triton_engine, kernel, rng):
     found = kernel_matrix(triton_engine.on_card(queries), points, as_inner_product(kernel), gammas)
     assert not isinstance(found, np.ndarray)
     np.testing.assert_allclose(found.cpu().numpy(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_far_rows_on_a_card_keep_their_distances(triton_engine, kernel, rng):
+    queries, points = far_and_near(rng)
+    gammas = np.array([0.3, 2.0])
+    expected = kernel_matrix(queries, points, as_inner_product(kernel), gammas)
+    found = kernel_matrix(triton_engine.on_card(queries), points, as_inner_product(kernel), gammas)
+    np.testing.assert_allclose(found.cpu().numpy(), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.usefixtures("triton_engine")

@@ -6,12 +6,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from unlabeled import (
     ConvexPUClassifier,
     ElkanNotoClassifier,
+    LeastSquaresPUClassifier,
     NNPUClassifier,
     PUClassifier,
     ScoreWMMDClassifier,
@@ -23,6 +25,7 @@ from unlabeled.priors import PRIORS, ScarWarning, compare_priors
 CLASSIFIERS = {
     "wmmd": WMMDClassifier(0.3),
     "paper": WMMDClassifier.paper(0.3, random_state=0),
+    "least-squares": LeastSquaresPUClassifier(0.3),
     "score": ScoreWMMDClassifier(prior=0.3),
     "pu": PUClassifier(0.3),
     "convex": ConvexPUClassifier(prior=0.3, gamma=0.2, alpha=0.1),
@@ -71,7 +74,7 @@ def test_one_constant_column_is_fine(data):
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e300])
-@pytest.mark.parametrize("name", ["wmmd", "score", "pu"])
+@pytest.mark.parametrize("name", ["wmmd", "least-squares", "score", "pu"])
 def test_huge_values_are_only_another_unit(name, factor, data):
     """Squares of these overflow; standardised they are the table as it was."""
     unit = np.array([1.0, factor])
@@ -93,6 +96,8 @@ def test_priors_of_huge_values(name, data):
 REFUSING = {
     "paper": WMMDClassifier.paper(0.3, random_state=0),
     "raw": WMMDClassifier(0.3, scale="none"),
+    "raw ratio": LeastSquaresPUClassifier(0.3, scale="none"),
+    "raw linear": LeastSquaresPUClassifier(0.3, scale="none", kernel="linear"),
     "convex": CLASSIFIERS["convex"],
     "elkan-noto": ElkanNotoClassifier(),
     "nnpu": CLASSIFIERS["nnpu"],
@@ -117,6 +122,70 @@ def test_one_huge_value_does_not_matter_to_distances(data):
     model, plain = WMMDClassifier(0.5).fit(X, data.y), WMMDClassifier(0.5).fit(data.X, data.y)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.mean(model.predict(data.test) == plain.predict(data.test)) > 0.85
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "inverse", "linear"])
+def test_how_far_one_value_is_off_does_not_matter_to_the_fitted_ratio(kernel, data):
+    """Neither to its equations nor to what it says of the other rows."""
+    X, others = data.X.copy(), np.arange(200) != 50
+    X[50, 1] = 1e4
+    expected = LeastSquaresPUClassifier(0.3, kernel=kernel).fit(X, data.y).density_ratio(X)[others]
+    for value in (3e5, 1e6, 1e9, 1e20, 1e100, 1e200, 1e300):
+        X[50, 1] = value
+        found = LeastSquaresPUClassifier(0.3, kernel=kernel).fit(X, data.y).density_ratio(X)[others]
+        np.testing.assert_allclose(found, expected, atol=0.02)
+
+
+@pytest.mark.parametrize("n_codes", [1, 5, 80])
+@pytest.mark.parametrize("code", [9_999_999, 999_999_999])
+def test_codes_for_missing_values(code, n_codes, data):
+    """A column with 999999999 where there is no value: other rows are ranked nearly as without the code."""
+    X = np.c_[data.X, 40 + 12 * np.random.default_rng(0).normal(size=200)]
+    clean, coded = LeastSquaresPUClassifier(0.3).fit(X, data.y), X.copy()
+    coded[np.random.default_rng(1).choice(200, n_codes, replace=False), 2] = code
+    others = X[coded[:, 2] < code]
+    found = LeastSquaresPUClassifier(0.3).fit(coded, data.y)
+    assert spearmanr(clean.score_samples(others), found.score_samples(others)).statistic > 0.9
+
+
+@pytest.mark.parametrize("value", [1e6, 1e300])
+def test_all_parts_take_one_huge_value(value, data):
+    X = data.X.copy()
+    X[50, 1] = value
+    model, plain = PUClassifier(0.5).fit(X, data.y), PUClassifier(0.5).fit(data.X, data.y)
+    assert np.mean(model.predict(data.test) == plain.predict(data.test)) > 0.85
+
+
+@pytest.mark.parametrize("name", ["wmmd", "least-squares", "pu"])
+def test_tiny_values_are_only_another_unit(name, data):
+    """Squares of these vanish; standardised they are the table as it was."""
+    tiny, plain = (clone(CLASSIFIERS[name]).fit(X, data.y) for X in (data.X * 1e-160, data.X))
+    assert np.mean(tiny.predict(data.test * 1e-160) == plain.predict(data.test)) > 0.85
+
+
+@pytest.mark.parametrize("name", ["raw", "raw ratio", "raw linear"])
+def test_tables_whose_squares_vanish_are_refused(name, data):
+    model = REFUSING[name]
+    with pytest.raises(ValueError, match=rf"squares vanish in {type(model).__name__}.*scale='standard'"):
+        clone(model).fit(data.X * 1e-160, data.y)
+
+
+def test_a_row_of_huge_values_has_no_inner_products(data):
+    """The linear kernel is then tried on the table in units of its spread only."""
+    X = data.X.copy()
+    X[50] = 1e200
+    model = LeastSquaresPUClassifier(0.3, kernel="linear").fit(X, data.y)
+    assert {each["scale"] for each in model.kernels_} == {"standard"}
+    assert np.isfinite(model.score_samples(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("name", ["wmmd", "least-squares", "pu"])
+def test_differences_that_overflow_are_named(name, data):
+    X = data.X.copy()
+    X[:, 1], X[::5, 1] = 1.7e308, -1.7e308
+    with pytest.raises(ValueError, match=r"Feature 1 \(counted from 0\) of X holds values so large"):
+        clone(CLASSIFIERS[name]).fit(X, data.y)
 
 
 # --- warnings once, errors of the one that was called ---

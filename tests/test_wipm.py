@@ -175,6 +175,21 @@ def test_the_linear_fisher_ball_is_fishers_discriminant(rng):
     assert optimum.value == pytest.approx(np.sqrt(difference @ direction), rel=1e-6)
 
 
+@pytest.mark.parametrize("functions", [*FISHER, KernelBall("rbf", 0.7)], ids=str)
+def test_how_far_a_far_point_lies_does_not_matter(functions, rng):
+    """Nor where the origin is, but for the linear kernel without a constant."""
+    positive, unlabeled = rng.normal(1, 1, (20, 2)), rng.normal(0, 1, (60, 2))
+    values = []
+    for far in (1e6, 1e9, 1e12, 1e100):
+        unlabeled[0, 0] = far
+        values.append(wipm(positive, unlabeled, 1.0, functions))
+    np.testing.assert_allclose(values, values[0], rtol=1e-4)
+    unlabeled[0, 0] = 0.5
+    if functions.kernel != "linear" or functions.constant:
+        moved = wipm(positive + 1e6, unlabeled + 1e6, 1.0, functions)
+        assert moved == pytest.approx(wipm(positive, unlabeled, 1.0, functions), rel=1e-6)
+
+
 # --- closed forms ---
 
 
@@ -300,7 +315,10 @@ def test_kernel_ball_out_of_range(name, value):
         KernelBall(**{name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), [("gamma", 0), ("penalty", 0), ("penalty", -1), ("kernel", "cubic")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("gamma", 0), ("penalty", 0), ("penalty", -1), ("kernel", "cubic"), ("constant", "no"), ("constant", 1)],
+)
 def test_fisher_ball_out_of_range(name, value):
     with pytest.raises(ValueError, match=name):
         FisherBall(**{name: value})

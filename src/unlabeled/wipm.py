@@ -19,6 +19,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import qr, solve_triangular
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 from scipy.spatial.distance import cdist
@@ -209,6 +210,8 @@ class FisherBall:
         as_inner_product(self.kernel)
         _check_positive(self.gamma, "gamma")
         _check_positive(self.penalty, "penalty")
+        if self.constant is not True and self.constant is not False:
+            raise ValueError(f"constant must be True or False; got {self.constant!r}.")
 
     def optimizer(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:
         """Solve for the values at the points, and scale them to the ball's surface.
@@ -221,15 +224,36 @@ class FisherBall:
         >>> FisherBall().optimizer(points, masses, np.full(3, 1 / 3)).round(2)
         array([ 0.43,  0.42, -0.68])
         """
-        gram = kernel_matrix(points, points, as_inner_product(self.kernel), np.array([self.gamma]))[0]
+        kernel = as_inner_product(self.kernel)
+        if isinstance(kernel, Linear):
+            values = self._linear(points, masses, population)
+        else:
+            gram = kernel_matrix(points, points, kernel, np.array([self.gamma]))[0]
+            values = self._of_kernel(gram, masses, population)
+        squared = float(masses @ values)
+        return values / np.sqrt(squared) if squared > 0 else np.zeros(len(points))
+
+    def _of_kernel(self, gram: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:
+        """Values at the points, by one equation for each of them."""
         level = 0.0
         if self.constant:  # the mean over the population, which costs no norm, and what differs from it
             level = float(masses.sum())
             means = gram @ population
             gram = gram - means[:, None] - means + population @ means
-        values = level + np.linalg.solve(gram * population + self.penalty * np.eye(len(gram)), gram @ masses)
-        squared = float(masses @ values)
-        return values / np.sqrt(squared) if squared > 0 else np.zeros(len(points))
+        solved = np.linalg.solve(gram * population + self.penalty * np.eye(len(gram)), gram @ masses)
+        return np.asarray(level + solved)
+
+    def _linear(self, points: FloatArray, masses: FloatArray, population: FloatArray) -> FloatArray:
+        """The same by one equation for each feature: a point far away leaves the other features their digits."""
+        level = 0.0
+        if self.constant:
+            level, points = float(masses.sum()), points - population @ points
+        root = qr(
+            np.vstack([points * np.sqrt(population)[:, None], np.sqrt(self.penalty) * np.eye(points.shape[1])]),
+            mode="r",
+        )[0][: points.shape[1]]  # of the second moment plus the penalty
+        direction = solve_triangular(root, solve_triangular(root, masses @ points, trans="T"))
+        return np.asarray(level + points @ direction)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,16 @@ from unlabeled.scoring.cross_fitting import FEW_ROWS
 from unlabeled.scoring.forms import form_of
 from unlabeled.scoring.landmarks import Features, Landmarks, PlainFeatures, TwoStepFeatures
 from unlabeled.scoring.least_squares import log_or_less
-from unlabeled.scoring.scaling import SCALINGS, Scaling, different_scalings, median_sq_distance, standardised
+from unlabeled.scoring.scaling import (
+    SCALINGS,
+    Scaling,
+    different_scalings,
+    has_squares,
+    median_sq_distance,
+    refuse_without_distances,
+    refuse_without_squares,
+    standardised,
+)
 from unlabeled.scoring.selection import some_places
 from unlabeled.stages import stage
 
@@ -200,7 +209,8 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         few = len(fitted.unlabeled) <= FEW_ROWS
         with threadpool_limits(1 if few else None, user_api="blas"):
             with stage("landmarks"):
-                kernels = self._kernel_choices(scalings, fitted, self._kernel(pu, fitted))
+                kernel = self._kernel(pu, fitted)
+                kernels = self._kernel_choices(self._usable(scalings, fitted, kernel), fitted, kernel)
             with stage("kernels and penalties"):
                 at_once = n_threads(None) if few and choice.name != "triton" else 1
                 scores = self._average(kernels, fitted, pu.labelled_share, at_once)
@@ -260,6 +270,19 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         self.column_means_ = standardised(pu, self.form_).center
         places = some_places(pu, self.max_evaluations, check_random_state(self.random_state))
         return [replace(scaling, form=None) for scaling in scalings], pu.take(*places).mapped(self.form_.apply)
+
+    def _usable(self, scalings: list[Scaling], pu: PUSample, kernel: Kernel | Linear) -> list[Scaling]:
+        """Units in which the kernel has values: as they are, features may be too large or too small to be squared."""
+        in_units = [scaling for scaling in scalings if scaling.center is not None]
+        if isinstance(kernel, Linear):  # infinitely far is a distance, and no inner product
+            if has_squares(pu):
+                return scalings
+            if not in_units:
+                refuse_without_squares(pu, self)
+            return in_units
+        if not in_units:
+            refuse_without_distances(pu, self)
+        return scalings
 
     def _kernel_choices(self, scalings: list[Scaling], pu: PUSample, kernel: Kernel | Linear) -> list[KernelChoice]:
         """Each kernel in each kind of units, at the same landmarks."""

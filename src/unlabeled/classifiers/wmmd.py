@@ -34,8 +34,7 @@ from unlabeled.scoring.scaling import (
     Scaling,
     different_scalings,
     gamma_grid,
-    has_distances,
-    refuse_large_values,
+    refuse_without_distances,
 )
 from unlabeled.scoring.selection import (
     CRITERIA,
@@ -535,8 +534,8 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     def _candidate(self, scaling: Scaling, pu: PUSample, rng: np.random.RandomState, prior_of: PriorOf) -> Candidate:
         scaled = scaling.apply_to_samples(pu)
         # Rows in units of their spread have distances; complete rows are no larger than they were.
-        if scaling.center is None and not has_distances(scaled if self._learned_sparse else pu):
-            refuse_large_values(scaled, self, remedy="Use scale='standard'. ")
+        if scaling.center is None:
+            refuse_without_distances(scaled if self._learned_sparse else pu, self)
         gammas = gamma_grid(scaled, as_kernel(self.kernel)) if self._automatic_grid() else as_gammas(self.gamma)
         kernels = self._kernels(gammas)
         if self.selection == "holdout":

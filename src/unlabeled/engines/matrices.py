@@ -15,6 +15,11 @@ from unlabeled.arrays import FloatArray, beside, is_tensor
 from unlabeled.engines.choosing import choose_for_matrices, load
 from unlabeled.kernels import Kernel, Linear
 
+#: A squared distance below this share of those from the middle has lost digits to cancellation, more than three.
+CANCELLED = 1e-3
+#: Numbers (8 bytes each) of which differences are taken at a time.
+_CHUNK = 1 << 20
+
 
 def placing(engine: str, n_queries: int, n_points: int, n_features: int) -> Callable[[Any], Any]:
     """What puts rows where matrices of such a shape are best computed: on a card, or nowhere else than they are.
@@ -72,19 +77,38 @@ def kernel_matrix(
 
 
 def squared_distances(queries: FloatArray, points: FloatArray) -> FloatArray:
-    """Squared distances (n_queries, n_points), from inner products of what is left after the points' mean is taken off.
+    """Squared distances (n_queries, n_points), exact up to rounding, however far apart the points lie.
 
-    Their rounding is that of the largest distance from that mean, so that a point is at distance 0 of itself up to
-    this only. Distances too large for a float are infinite.
+    From inner products of what is left after the points' middle is taken off, which is fast. Their rounding is that of
+    the larger distance from there, so that rows near each other and far from all others would lose the distance between
+    them: such pairs are told, and are taken by differences. Distances too large for a float are infinite.
     """
-    center = points.mean(axis=0, dtype=np.float64)
-    queries, points = queries - center, points - center
+    middle = np.sort(points, axis=0)[(len(points) - 1) // 2].astype(np.float64)  # one row far away does not move it
     with np.errstate(over="ignore", invalid="ignore"):
-        norms = [np.einsum("ij,ij->i", rows, rows) for rows in (queries, points)]
-        sq_dist = queries @ points.T
+        from_middle = [rows - middle for rows in (queries, points)]
+        norms = [np.einsum("ij,ij->i", rows, rows) for rows in from_middle]
+        sq_dist: FloatArray = from_middle[0] @ from_middle[1].T
         sq_dist *= -2
         sq_dist += norms[0][:, None]
         sq_dist += norms[1]
-    if not np.isfinite(norms[0].max(initial=0) + norms[1].max(initial=0)):
-        sq_dist[~np.isfinite(sq_dist)] = np.inf
-    return np.maximum(sq_dist, 0, out=sq_dist)
+        _by_differences(sq_dist, _cancelled(sq_dist, *norms), queries, points)
+    return sq_dist
+
+
+def _cancelled(sq_dist: FloatArray, of_queries: FloatArray, of_points: FloatArray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the pairs whose squared distance is small beside both squared norms, or is not a number."""
+    smallest, largest_norm = sq_dist.min(axis=1, initial=np.inf), of_points.max(initial=0)
+    rows = np.flatnonzero(~(smallest >= CANCELLED * (of_queries + largest_norm)))  # most have no such pair
+    found, points = np.nonzero(~(sq_dist[rows] >= CANCELLED * np.add.outer(of_queries[rows], of_points)))
+    return rows[found], points
+
+
+def _by_differences(
+    sq_dist: FloatArray, pairs: tuple[np.ndarray, np.ndarray], queries: FloatArray, points: FloatArray
+) -> None:
+    """Put the squared distances of some pairs in their places, some pairs at a time."""
+    step = max(1, _CHUNK // max(1, points.shape[1]))
+    for start in range(0, len(pairs[0]), step):
+        of_queries, of_points = (places[start : start + step] for places in pairs)
+        differences = queries[of_queries].astype(np.float64) - points[of_points]
+        sq_dist[of_queries, of_points] = np.einsum("ij,ij->i", differences, differences)

@@ -7,7 +7,11 @@ from typing import Any
 import torch
 
 from unlabeled.arrays import FloatArray, beside, is_tensor
+from unlabeled.engines.matrices import CANCELLED
 from unlabeled.kernels import Kernel, Linear
+
+#: Numbers (8 bytes each) of which differences are taken at a time.
+_CHUNK = 1 << 24
 
 
 def kernel_matrix(queries: Any, points: Any, kernel: Kernel | Linear, gammas: FloatArray | None) -> torch.Tensor:
@@ -27,13 +31,18 @@ def kernel_matrix(queries: Any, points: Any, kernel: Kernel | Linear, gammas: Fl
 
 
 def _squared_distances(queries: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
-    """Squared distances (n_queries, n_points), infinite where they are too large for a float."""
-    center = points.mean(dim=0)
-    queries, points = queries - center, points - center
-    sq_dist = (queries @ points.T).mul_(-2)
-    sq_dist += queries.square().sum(dim=1)[:, None]
-    sq_dist += points.square().sum(dim=1)
-    return torch.nan_to_num_(sq_dist, nan=torch.inf, posinf=torch.inf, neginf=torch.inf).clamp_(min=0)
+    """As `unlabeled.engines.matrices.squared_distances`: pairs that cancel are taken by differences."""
+    middle = points.sort(dim=0).values[(len(points) - 1) // 2]
+    from_middle = [rows - middle for rows in (queries, points)]
+    norms = [rows.square().sum(dim=1) for rows in from_middle]
+    bounds = norms[0][:, None] + norms[1]
+    sq_dist = (from_middle[0] @ from_middle[1].T).mul_(-2).add_(bounds)
+    near = (sq_dist >= bounds.mul_(CANCELLED)).logical_not_()  # and what is not a number
+    pairs, step = near.nonzero(), max(1, _CHUNK // max(1, points.shape[1]))
+    for start in range(0, len(pairs), step):
+        of_queries, of_points = pairs[start : start + step].T
+        sq_dist[of_queries, of_points] = (queries[of_queries] - points[of_points]).square_().sum(dim=1)
+    return sq_dist
 
 
 def solve_lower(lower: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

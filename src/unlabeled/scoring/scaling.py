@@ -21,6 +21,8 @@ N_PAIRS = 20_000
 PAIRS_AT_A_TIME = 1_000
 #: Beyond it squares overflow.
 LARGEST_VALUE = 1e150
+#: Below it squares lose digits, and then vanish.
+SMALLEST_VALUE = 1e-140
 #: Features that were standardised before have mean 0 and variance 1 up to this.
 _ROUNDING = 1e-6
 
@@ -78,12 +80,24 @@ def standardised(pu: PUSample, form: Form | None = None) -> Scaling:
     The column that tells where a feature is missing is in the units of that feature.
     """
     form, population = form or form_of(pu), pu.population
-    if isinstance(form, Completion):
-        center, scale = center_and_scale_of(population)
-        center, scale = np.append(center, np.zeros(len(form.jumps))), np.append(scale, form.jumps / JUMP)
-    else:
-        center, scale = center_and_scale(form.apply(population.rows), population.weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        if isinstance(form, Completion):
+            center, scale = center_and_scale_of(population)
+            center, scale = np.append(center, np.zeros(len(form.jumps))), np.append(scale, form.jumps / JUMP)
+        else:
+            center, scale = center_and_scale(form.apply(population.rows), population.weights)
+    _refuse_overflow(center, scale)
     return Scaling("standard", center, scale, form)
+
+
+def _refuse_overflow(center: FloatArray, scale: FloatArray) -> None:
+    """Refuse features whose values are so large that their means or differences overflow."""
+    if not (np.isfinite(center) & np.isfinite(scale)).all():
+        place = int(np.flatnonzero(~(np.isfinite(center) & np.isfinite(scale)))[0])
+        raise ValueError(
+            f"Feature {place} (counted from 0) of X holds values so large that their differences overflow. Divide the "
+            "feature by a constant, or correct the values if they stand for missing ones."
+        )
 
 
 SCALINGS = {"standard": standardised, "none": as_they_are}
@@ -92,8 +106,8 @@ SCALINGS = {"standard": standardised, "none": as_they_are}
 def different_scalings(names: Sequence[str], pu: PUSample, form: Form | None = None) -> list[Scaling]:
     """The scalings of these names; of those that change nothing, only the first, and none without distances.
 
-    Features as they are may be so large that most squared distances overflow, in which case they are left out, unless
-    they were all that was asked for.
+    Features as they are may be so large that most squared distances overflow, or so small that they vanish, in which
+    case they are left out, unless they were all that was asked for.
     """
     found: list[Scaling] = []
     form = form or form_of(pu)
@@ -106,10 +120,20 @@ def different_scalings(names: Sequence[str], pu: PUSample, form: Form | None = N
 
 
 def has_distances(pu: PUSample) -> bool:
-    """Whether most squared distances of the population's rows are numbers, and not too large to be one."""
-    if not any(_largest(sample).max() > LARGEST_VALUE for sample in (pu.positive, pu.unlabeled)):
+    """Whether most squared distances of the population's rows are numbers, neither too large nor too small for one."""
+    if has_squares(pu):
         return True
-    return bool(np.isfinite(median_sq_distance(pu.population)))
+    return _largest_value(pu) > LARGEST_VALUE and bool(np.isfinite(median_sq_distance(pu.population)))
+
+
+def has_squares(pu: PUSample) -> bool:
+    """Whether the squares of all values are numbers, and not all of them vanish."""
+    largest = _largest_value(pu)
+    return largest == 0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE
+
+
+def _largest_value(pu: PUSample) -> float:
+    return max(float(_largest(sample).max()) for sample in (pu.positive, pu.unlabeled))
 
 
 def _largest(sample: Sample) -> FloatArray:
@@ -118,6 +142,23 @@ def _largest(sample: Sample) -> FloatArray:
         return np.asarray(abs(sample.rows).max(axis=0).toarray()[0], dtype=np.float64)
     found = sample.reduced(Ranges.of, Ranges.merged)
     return np.maximum(found.high, -found.low)
+
+
+def refuse_without_distances(pu: PUSample, estimator: object) -> None:
+    """Refuse features as they are where most squared distances would overflow or vanish."""
+    if not has_distances(pu):
+        refuse_without_squares(pu, estimator)
+
+
+def refuse_without_squares(pu: PUSample, estimator: object) -> None:
+    """Refuse features as they are where any value is too large to be squared, or all are too small."""
+    if has_squares(pu):
+        return
+    refuse_large_values(pu, estimator, remedy="Use scale='standard'. ")
+    raise ValueError(
+        f"All values of X lie within {SMALLEST_VALUE:g} of 0, where squares vanish in {type(estimator).__name__}. Use "
+        "scale='standard', or multiply X by a constant."
+    )
 
 
 def refuse_large_values(pu: PUSample, estimator: object, *, remedy: str = "") -> None:
@@ -143,14 +184,14 @@ def gamma_grid(pu: PUSample, kernel: Kernel, rng: np.random.RandomState | None =
 def median_sq_distance(sample: Sample, rng: np.random.RandomState | None = None) -> float:
     """Median squared distance of different rows: of all pairs where they are few, else of random pairs.
 
-    1 where all rows are alike. A weight of 2 counts as the row twice. Without ``rng`` the pairs are always the
-    same places in the table.
+    1 where all rows are alike, up to what vanishes when squared. A weight of 2 counts as the row twice. Without ``rng``
+    the pairs are always the same places in the table.
     """
     first, second, weights = _pairs(sample, rng)
     sample.wanted(np.concatenate([first, second]))
     sq_dist = _sq_distances(sample, first, second)
     order = np.argsort(sq_dist)
-    order = order[sq_dist[order] > 0]
+    order = order[sq_dist[order] > SMALLEST_VALUE**2]
     if len(order) == 0:
         return 1.0
     share = np.cumsum(weights[order])
