@@ -1,12 +1,14 @@
 """Steps of features: those that boosted trees would find, once for all folds, and blind to labels."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from unlabeled import PUClassifier, ScoreWMMDClassifier
+from unlabeled import LeastSquaresPUClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier
 from unlabeled.scoring import binning
 from unlabeled.scoring.binning import MOST_STEPS, Steps
 
@@ -82,6 +84,29 @@ def test_nor_are_they_by_all_scores_together(scenario, rng):
     honest = PUClassifier(prior=0.5, scenario=scenario).fit(X, y).honest_scores_
     area = roc_auc_score(np.repeat([1, 0], [150, 450]), np.r_[honest.positive, honest.unlabeled])
     assert abs(area - 0.5) < 0.08  # three standard errors
+
+
+@pytest.mark.parametrize(
+    ("kind", "weights"),
+    [
+        (ScoreWMMDClassifier, "below 1"),
+        (WMMDClassifier, "around 1"),
+        (LeastSquaresPUClassifier, "around 1"),
+        (PUClassifier, "of mean 1"),
+    ],
+)
+def test_nor_are_they_with_weights_that_are_no_counts(kind, weights):
+    """A row that stands for others is one row: all of it is left out, and no fit that scores it has seen a part."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(900, 5)), rng.permutation(np.repeat([1, 0], [300, 600]))
+    shape = rng.lognormal(0, 0.5, 900)
+    given = {"below 1": rng.uniform(0.3, 0.9, 900), "around 1": rng.uniform(0.5, 1.5, 900)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kind(prior=0.5).fit(X, y, sample_weight=given.get(weights, shape / shape.mean()))
+    honest = model.honest_scores_
+    area = roc_auc_score(np.repeat([1, 0], [300, 600]), np.r_[honest.positive, honest.unlabeled])
+    assert abs(area - 0.5) < 0.06  # as above
 
 
 def test_the_steps_of_a_fit_know_no_labels(rng):

@@ -290,6 +290,20 @@ def test_weights_are_repetitions(seed, scenario, kernel):
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-7)
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_row_whose_weight_is_no_count_is_left_out_altogether(scenario):
+    """Its honest score is that of a fit to the other rows, however large its weight."""
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(20, 2)), np.repeat([1, 0], [8, 12]), rng.uniform(1, 9, 20)
+    options = {"prior": 0.9, "scenario": scenario, "gamma": 0.7, "scale": "none", "smoothing": 0}
+    honest = WMMDClassifier(**options).fit(X, y, sample_weight=weights).honest_scores_
+    for row in (0, 3, 11, 19):
+        kept = np.arange(20) != row
+        without = WMMDClassifier(**options).fit(X[kept], y[kept], sample_weight=weights[kept])
+        found = np.r_[honest.positive, honest.unlabeled][row]
+        assert found == pytest.approx(without.score_samples(X[row : row + 1])[0], abs=1e-6)
+
+
 def test_weights_of_zero_leave_rows_out(data):
     keep = np.arange(len(data.y)) % 3 > 0
     zeroed = WMMDClassifier().fit(data.X, data.y, sample_weight=keep.astype(float))

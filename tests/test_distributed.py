@@ -85,13 +85,14 @@ def assert_same(model, local, rows, tolerance):
 @given(
     cuts=st.lists(st.integers(0, N_POSITIVE + N_UNLABELED), max_size=6),
     scenario=st.sampled_from(["case-control", "single-sample"]),
-    weighted=st.booleans(),
+    weighted=st.sampled_from(["no weights", "counts", "no counts"]),
     missing=st.booleans(),
     seed=st.integers(0, 5),
 )
 def test_any_partitioning_gives_the_numbers_of_one_machine(cuts, scenario, weighted, missing, seed):
     X, y, rows = table(seed, missing=missing)
-    weights = np.random.default_rng(seed).integers(0, 4, len(y)).astype(float) if weighted else None
+    rng = np.random.default_rng(seed)
+    weights = {"counts": rng.integers(0, 4, len(y)).astype(float), "no counts": rng.uniform(1, 4, len(y))}.get(weighted)
     lengths = lengths_of(cuts, len(y))
     options = {"scenario": scenario, "max_evaluations": 250, "random_state": seed, "exact": True}
     local = WMMDClassifier(**options).fit(X, y, weights)

@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,16 @@ from hypothesis.extra.numpy import arrays
 from numba import njit
 
 from unlabeled import engines
-from unlabeled.engines import ENGINES, choose_engine, choosing, intermediate, log_kernel_sums, select_engine, vectors
+from unlabeled.engines import (
+    ENGINES,
+    choose_engine,
+    choosing,
+    intermediate,
+    log_kernel_sums,
+    select_engine,
+    tiles,
+    vectors,
+)
 from unlabeled.engines import numba as numba_engine
 from unlabeled.engines.ladders import Ladders
 from unlabeled.engines.vectors import LADDER
@@ -246,6 +256,23 @@ def test_weights_of_any_spread(spread, rng):
     assert error(points[:1000], points, "rbf", [0.1, 1.0, 2.0, 4.0, 90.0], log_weights=log_weights) <= 1e-6
 
 
+@pytest.mark.parametrize("n_gammas", [1, 2, 8])
+def test_sums_that_are_decided_far_from_a_light_nearest_point(n_gammas, rng):
+    """Exponents that are all alike round alike, and to float32 by more than 1e-6 where they are large."""
+    points = np.zeros((1500, 2))
+    points[1:, 0] = 1
+    log_weights = np.where(np.arange(1500) == 0, -24.0, 0.0)
+    queries, gammas = 1e-4 * rng.standard_normal((700, 2)), 27 * 2.0 ** -np.arange(n_gammas)
+    assert error(queries, points, "rbf", gammas, log_weights=log_weights) <= 1e-6
+
+
+def test_gammas_whose_ratio_no_float32_holds(rng):
+    points = rng.standard_normal((1100, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert error(points[:1000], points, "rbf", [1e-300, 1.0]) <= 1e-6
+
+
 @njit
 def _powers_of_row(exponents, terms):
     one = exponents.dtype.type(1)
@@ -384,6 +411,26 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
     assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "0 1"
     assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "1 0"
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+@pytest.mark.parametrize("n_queries", [3, 1000])
+def test_nothing_is_compiled_for_another_dimension_or_form_of_an_array(n_queries, rng):
+    """Not for a second number of features, nor for what may not be written to or has gaps."""
+    loops = (tiles.direct_sums, tiles.rbf_tiles, tiles.shifted_rbf_tiles)
+
+    def in_all_forms(n_features):
+        points, gammas = rng.standard_normal((1100, n_features)), np.array([0.5, 1.0, 2.0])
+        queries = points[:n_queries] + 0.1
+        for array in (points, queries, gammas):
+            array.setflags(write=False)
+        log_kernel_sums(queries, points, "rbf", gammas, engine="numba")
+        log_kernel_sums(queries[:, ::-1], points[:, ::-1], "rbf", gammas[::2], engine="numba")
+        return [len(loop.signatures) for loop in loops]
+
+    log_kernel_sums(rng.standard_normal((n_queries, 2)), rng.standard_normal((1100, 2)), "rbf", [1.0], engine="numba")
+    before = [len(loop.signatures) for loop in loops]
+    assert [in_all_forms(n_features) for n_features in (1, 2, 5)] == [before] * 3
 
 
 def test_without_a_folder_to_keep_code_in_it_is_compiled_anew(tmp_path):

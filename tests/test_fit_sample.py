@@ -100,6 +100,35 @@ def test_whole_numbers_and_weights_of_zero(data, name):
     np.testing.assert_array_equal(of_sample.honest_scores_.unlabeled_rows, of_table.honest_scores_.unlabeled_rows)
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "nnpu"])
+def test_only_proportions_matter_of_weights_that_are_no_counts(data, name, scenario):
+    weights = np.random.default_rng(0).lognormal(0, 0.5, 200)
+    make = lambda: CLASSIFIERS[name](scenario=scenario)  # noqa: E731
+    expected = make().fit(data.X, data.y, sample_weight=weights).decision_function(data.test)
+    scaled = make().fit(data.X, data.y, sample_weight=50 * weights).decision_function(data.test)
+    pu = split_samples(data.X, data.y == 1, np.log(weights / 9), scenario)
+    np.testing.assert_allclose(scaled, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(make().fit_sample(pu).decision_function(data.test), expected, rtol=1e-5, atol=1e-6)
+    plain = make().fit(data.X, data.y).decision_function(data.test)
+    assert np.abs(expected - plain).max() > 1e-3
+    all_alike = make().fit(data.X, data.y, sample_weight=np.full(200, 0.7))
+    np.testing.assert_array_equal(all_alike.decision_function(data.test), plain)
+
+
+def test_weights_that_are_no_counts_stand_for_the_effective_number_of_rows(data):
+    """As many as would tell a mean as well: none for rows that hardly weigh anything."""
+    weights = np.where(np.arange(200) % 2 == 0, 1.5, 1e-9)
+    model = WMMDClassifier(0.5).fit(data.X, data.y, sample_weight=weights)
+    assert model.honest_scores_.n_positive == pytest.approx(20)
+    assert model.honest_scores_.n_unlabeled == pytest.approx(80)
+    found = evaluate(model, data.X, data.y, sample_weight=weights)
+    assert found.n_positives.value == pytest.approx(0.5 * 160)  # and there are as many as there are rows
+    assert found == evaluate(model, data.X, data.y, sample_weight=7 * weights)
+    counted = WMMDClassifier(0.5).fit(data.X, data.y, sample_weight=np.full(200, 2))
+    assert counted.honest_scores_.n_positive == 80
+
+
 def test_rows_that_are_in_no_table_are_numbered_positives_first(data):
     bare = PUSample(Sample(data.X[:40]), Sample(data.X[40:]))
     honest = WMMDClassifier(0.5).fit_sample(bare).honest_scores_

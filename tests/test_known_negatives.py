@@ -252,6 +252,19 @@ def test_a_negative_twice_is_one_of_weight_two():
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
+def test_weights_that_are_no_counts_but_for_a_trace_are_no_weights(scenario):
+    """Effective numbers of rows take the place of counts wherever known negatives come in."""
+    X, _, _, y = table(120, 20)
+    how = {"scenario": scenario, "negative": -1, "smoothing": 0, "prior": 0.4, "gamma": GAMMA}
+    plain = WMMDClassifier(**how).fit(X, y)
+    nearly = WMMDClassifier(**how).fit(X, y, sample_weight=np.where(np.arange(len(y)) % 2, 2.5, 2.5 + 1e-6))
+    np.testing.assert_allclose(nearly.score_samples(X), plain.score_samples(X), atol=1e-5)
+    assert nearly.known_negatives_.eta == pytest.approx(plain.known_negatives_.eta, abs=1e-5)
+    assert nearly.known_negatives_.n_negatives == pytest.approx(20)
+    assert nearly.threshold_ == pytest.approx(plain.threshold_, abs=1e-5)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_evaluation_counts_the_population(scenario):
     X, truth, _, y = table(600, 80)
     model = WMMDClassifier(scenario=scenario, negative=-1).fit(X, y)

@@ -370,19 +370,19 @@ def test_a_guess_is_told_where_fit_was_called(data):
 
 @pytest.mark.parametrize(
     ("weights", "warns"),
-    [(10.0, True), (1.0, False), (0.2, False), ("counts", False), ("survey", True), ("survey, mean 1", False)],
+    [(10.0, True), (1.0, False), (0.2, False), ("counts", False), ("survey", False), ("of classes", True)],
 )
 def test_weights_that_are_no_counts(data, weights, warns, rng):
-    """An error of a factor in weights would be taken for copies, and a copy tells a row its own label."""
+    """A factor in whole numbers would be taken for copies, and a copy tells a row its own label."""
     n = len(data.y)
     weights = {
         "counts": rng.integers(1, 6, n),
         "survey": rng.uniform(1, 20, n),
-        "survey, mean 1": rng.dirichlet(np.ones(n)) * n,
+        "of classes": np.where(data.y == 1, 3, 1),
     }.get(weights, weights)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         WMMDClassifier(0.5, smoothing=0).fit(data.X, data.y, sample_weight=weights)
     told = [str(warning.message) for warning in caught if "number of copies" in str(warning.message)]
     assert len(told) == warns
-    assert all("Divide weights that are no counts by their mean" in words for words in told)
+    assert all("Divide weights that are no counts by their largest" in words for words in told)

@@ -88,8 +88,10 @@ class PUInput:
             positives; of words "positive", "yes", "true" and the like do, beside "unlabeled", "no", "" and the like;
             else ``pos_label`` names the positive one. A missing value (None, NaN, NA) is unlabeled.
         sample_weight : array of shape (n_samples,), optional
-            How often each row counts: a weight of 2 is a row and its copy, and what leaves the row out keeps the copy.
-            Weights that say how far a row stands for others, as in a survey, should have a mean of 1.
+            Whole numbers are counts: a weight of 2 is a row and its copy, and what leaves the row out keeps the copy.
+            Where any is no whole number, all say how far a row stands for others, as in a survey: only their
+            proportions matter, what leaves a row out leaves all of it out, and rows count as
+            (sum of weights)^2 / (sum of squared weights) of equal weight.
 
         Notes
         -----
@@ -163,7 +165,7 @@ class PUInput:
         warn_if_constant(rows)
         log_weights = as_log_weights(sample_weight, rows.shape[0])
         if log_weights is not None:
-            warn_if_no_counts(log_weights[is_positive])
+            warn_if_no_counts(log_weights, is_positive)
         pu = split_samples(rows, is_positive, log_weights, self.scenario, is_negative)
         self._table_seen = {
             "n_rows": rows.shape[0],

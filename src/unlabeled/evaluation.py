@@ -26,7 +26,7 @@ from unlabeled.metrics.estimate import Estimate, proportion
 from unlabeled.priors import PriorEstimate
 from unlabeled.priors.limits import ENOUGH_POSITIVES
 from unlabeled.priors.scar import told_once
-from unlabeled.samples import means_of_some_rows, places_to_know_by, some_rows
+from unlabeled.samples import are_counts, effective, means_of_some_rows, places_to_know_by, some_rows, unit_of
 
 __all__ = ["Estimate", "Estimates", "Evidence", "evaluate", "find_evidence"]
 
@@ -213,6 +213,8 @@ def find_evidence(
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if is_negative is not None and classifier.scenario == "case-control":  # known negatives come on top
         weights = np.where(is_negative, 0.0, 1.0 if weights is None else weights)
+    if weights is not None and weights.any():
+        weights = weights / unit_of(weights[weights > 0])
     averages = Averages.of(is_positive, classifier.scenario, weights)
     if has_honest_scores(classifier):
         _check_rows(model, classifier, X, is_positive)
@@ -224,8 +226,10 @@ def find_evidence(
         with told_once():
             scores = _refitted_decisions(model, X, np.asarray(y), is_positive, weights)
         scores = replace(scores, labelled_share=averages.labelled_share)
-    counts = np.ones(len(is_positive)) if weights is None else weights
-    n_population = float(counts[averages.population > 0].sum())
+    in_population = averages.population > 0
+    n_population = float(in_population.sum())
+    if weights is not None and are_counts(weights[in_population]):
+        n_population = float(weights[in_population].sum())
     # Where negatives are known, positives may have a share in what is known of the population and be none of it.
     labelled_share = min(scores.labelled_share, averages.labelled_share)
     known = _known_prior(classifier, prior, averages)
@@ -256,7 +260,7 @@ def _n_population(model: Any, classifier: Any) -> float:
         return float(facts["n_rows"] - label.get("n_positive", 0) - label.get("n_negative", 0))
     for part in (classifier, *getattr(classifier, "parts_", {}).values()):
         if hasattr(part, "sample_"):
-            return float(part.sample_.population.total)
+            return float(part.sample_.population.n_observations)
     return scores.n_positive / scores.labelled_share if scores.labelled_share else scores.n_population
 
 
@@ -410,7 +414,8 @@ def _refitted_decisions(
             decisions[some], scored[some] = fitted.decision_function(_safe_indexing(X, some)), True
             stands_for[some] = counts[some] * (counts[of_sample].sum() / counts[some].sum())
     samples = scored & is_positive, scored & ~is_positive
-    in_all = [counts[rows].sum() / stands_for[rows].sum() for rows in samples]  # as many as were scored
+    as_many = [effective(counts[rows & (counts > 0)]).sum() for rows in samples]  # as were scored
+    in_all = [n / stands_for[rows].sum() for n, rows in zip(as_many, samples, strict=True)]
     return HonestScores(
         *(decisions[rows] for rows in samples),
         *(stands_for[rows] * factor for rows, factor in zip(samples, in_all, strict=True)),

@@ -1,4 +1,10 @@
-"""Two samples out of a table: the labelled positives and the unlabeled rows, with frequencies as weights.
+"""Two samples out of a table: the labelled positives and the unlabeled rows, with weights.
+
+Weights are counts, whole numbers: a weight of 2 is a row and its copy, and what leaves the row out keeps the copy.
+Where any weight of a table is none, all of them say how far a row stands for others, and only their proportions matter.
+Then what leaves a row out leaves all of it out: weights are scaled to a maximum of 1, and of a weight of 1 or less
+nothing is kept. Where the number of observations counts, the effective one stands for it, (sum of weights)^2 / (sum of
+squared weights), as many as would tell a mean as well if all counted the same.
 
 In the case-control scenario the unlabeled rows are a sample of the population. In the single-sample scenario the
 population is the labelled and the unlabeled rows together, so a labelled positive is a member of it too.
@@ -22,7 +28,7 @@ from unlabeled.arrays import FloatArray, has_missing, row_blocks
 LARGEST_WEIGHT = 1e12
 #: Rows that a table is known again by.
 KNOWN_BY = 256
-#: Where the labelled rows have so many copies each, it is asked whether these are counts.
+#: Where all labelled rows have so many copies, it is asked whether these are counts.
 MANY_COPIES = 1.5
 SCENARIOS = ("case-control", "single-sample")
 #: The share of each sample that the paper holds out.
@@ -66,6 +72,21 @@ class Sample:
     def total(self) -> float:
         """How many observations the sample stands for."""
         return float(len(self)) if self.log_weights is None else float(self.weights.sum())
+
+    @property
+    def effective_weights(self) -> FloatArray:
+        """How many observations each row tells as much as: its count, or its part of the effective number."""
+        return effective(self.weights)
+
+    @property
+    def n_effective(self) -> float:
+        """How many observations that count once would tell a mean as well."""
+        return self.total if self.log_weights is None else float(self.effective_weights.sum())
+
+    @property
+    def n_observations(self) -> float:
+        """How many observations there are: the sum of counts, or the number of rows whose weights are none."""
+        return self.total if self.log_weights is None or are_counts(self.weights) else float(len(self))
 
     @property
     def is_here(self) -> bool:
@@ -253,6 +274,33 @@ def as_log_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray |
         return np.log(weights)
 
 
+def are_counts(weights: FloatArray) -> bool:
+    """Whether weights above 0 are numbers of copies: all of them whole, but for the rounding of their logs."""
+    return bool((np.abs(weights - np.round(weights)) <= 1e-9 + 1e-12 * weights).all() and weights.min(initial=1) > 0.5)
+
+
+def unit_of(weights: FloatArray) -> float:
+    """What weights of a table, all above 0, are divided by: 1 if they are counts, else the largest of them."""
+    return 1.0 if are_counts(weights) else float(weights.max())
+
+
+def effective(weights: FloatArray) -> FloatArray:
+    """Counts as they are; other weights scaled so that their sum is the effective number of observations."""
+    if are_counts(weights):
+        return weights
+    weights = weights / weights.max()  # squares of very small ones would vanish
+    return np.asarray(weights * (weights.sum() / (weights @ weights)))
+
+
+def _in_units(log_weights: FloatArray | None) -> FloatArray | None:
+    """Log weights of a table, scaled to a maximum weight of 1 where they are no counts; None: every row counts once."""
+    if log_weights is None:
+        return None
+    weights = np.exp(log_weights)
+    unit = unit_of(weights[weights > 0])
+    return log_weights if unit == 1 else as_log_weights(weights / unit, len(weights))
+
+
 def split_samples(
     X: FloatArray,
     is_positive: np.ndarray,
@@ -261,6 +309,7 @@ def split_samples(
     is_negative: np.ndarray | None = None,
 ) -> PUSample:
     """Separate positives, unlabeled rows and known negatives, if any; rows of weight zero are left out."""
+    log_weights = _in_units(log_weights)
     whole = Sample(X, log_weights)
     counts = np.ones(len(whole), dtype=bool) if log_weights is None else np.isfinite(log_weights)
     is_unlabeled, negative = ~is_positive, None
@@ -284,16 +333,17 @@ def places_to_know_by(n_rows: int) -> np.ndarray:
     return np.unique(np.linspace(0, n_rows - 1, KNOWN_BY).astype(int))
 
 
-def warn_if_no_counts(log_weights: FloatArray) -> None:
-    """Say what weights are taken for, where those of the positives are large and look like no counts of copies."""
-    weights = np.exp(log_weights[log_weights > -np.inf])
-    if len(weights) < 2 or np.median(weights) < MANY_COPIES:
+def warn_if_no_counts(log_weights: FloatArray, is_positive: np.ndarray) -> None:
+    """Say what weights are taken for, where all of the positives have the same whole number of copies."""
+    counting = log_weights > -np.inf
+    weights = np.exp(log_weights[counting & is_positive])
+    if len(weights) < 2 or weights.min() < MANY_COPIES or np.ptp(weights) > 1e-9 * weights.max():
         return
-    if np.ptp(weights) < 1e-9 * weights.max() or (np.abs(weights - np.round(weights)) > 1e-6).mean() > 0.5:
+    if are_counts(np.exp(log_weights[counting])):
         warnings.warn(
-            f"sample_weight is read as the number of copies of a row, and half of the labelled rows have "
-            f"{np.median(weights):.4g} or more: what leaves a row out keeps its copies, so prior, recall and AUC come "
-            "out wrong if there are none. Divide weights that are no counts by their mean.",
+            f"sample_weight is read as the number of copies of a row, for all are whole numbers, and each labelled row "
+            f"has {weights[0]:.4g}: what leaves a row out keeps its copies, so prior, recall and AUC come out wrong if "
+            "there are none. Divide weights that are no counts by their largest.",
             stacklevel=4,
         )
 
@@ -322,7 +372,18 @@ def checked_samples(pu: PUSample) -> PUSample:
         negative = _checked_sample(pu.negative, "negative", last + 1)
         _check_alike(positive, negative, "known negatives")
     _check_alike(positive, unlabeled, "unlabeled rows")
-    return _with_two_of_each(PUSample(positive, unlabeled, pu.scenario, negative))
+    return _with_two_of_each(_samples_in_units(PUSample(positive, unlabeled, pu.scenario, negative)))
+
+
+def _samples_in_units(pu: PUSample) -> PUSample:
+    """Samples of a table whose largest weight is 1, where weights are no counts."""
+    samples = [sample for sample in (pu.positive, pu.unlabeled, pu.negative) if sample is not None]
+    weights = np.concatenate([sample.weights for sample in samples])
+    unit = unit_of(weights)
+    if unit == 1:
+        return pu
+    scaled = [replace(s, log_weights=as_log_weights(s.weights / unit, len(s))) for s in samples]
+    return PUSample(scaled[0], scaled[1], pu.scenario, *scaled[2:])
 
 
 def _check_alike(positive: Sample, other: Sample, name: str) -> None:

@@ -27,7 +27,7 @@ from unlabeled.baselines.convex_risk import LOSSES, Loss, Risk, Solution, chunks
 from unlabeled.contract import PUClassifierMixin, two_columns
 from unlabeled.kernels import PAPER_GAMMAS, Kernel, as_grid, as_kernel
 from unlabeled.priors import PriorEstimator, resolve_prior
-from unlabeled.samples import HOLDOUT_SHARE, PUSample, Sample, random_split, some_rows
+from unlabeled.samples import HOLDOUT_SHARE, PUSample, Sample, effective, random_split, some_rows
 from unlabeled.scoring.scaling import refuse_large_values
 from unlabeled.stages import stage
 
@@ -55,7 +55,7 @@ class Basis:
     def of(cls, pu: PUSample, max_basis: int, rng: np.random.RandomState) -> Basis:
         """One function at each training point, positives first, or at a random subset of ``max_basis`` of them."""
         points = np.concatenate([pu.positive.rows, pu.unlabeled.rows])
-        roots = np.sqrt(np.concatenate([pu.positive.weights, pu.unlabeled.weights]))
+        roots = np.sqrt(effective(np.concatenate([pu.positive.weights, pu.unlabeled.weights])))
         some = some_rows(len(points), max_basis, rng)
         return cls(points[some], roots[some])
 
@@ -199,8 +199,9 @@ class ConvexPUClassifier(PUClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in the basis and its penalty too. With
-    ``selection="random"``, or more rows than ``max_basis`` or ``max_evaluations``, that holds on average only.
+    ``sample_weight`` of whole numbers are frequencies: a weight of 2 equals the row twice, in the basis and its penalty
+    too. With ``selection="random"``, or more rows than ``max_basis`` or ``max_evaluations``, that holds on average
+    only.
 
     Time grows as ``n_rows * max_basis^2`` for each of the 25 pairs of the grid, where ``max_evaluations`` bounds
     ``n_rows``, and for the final fit, where nothing does.

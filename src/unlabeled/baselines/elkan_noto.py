@@ -118,7 +118,8 @@ class ElkanNotoClassifier(PUClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``sample_weight`` are frequencies: a weight of 2 equals the row twice (if the inner classifier reads weights so).
+    ``sample_weight`` of whole numbers are frequencies: a weight of 2 equals the row twice (if the inner classifier
+    reads weights so).
     For that, the same rows, in any order, always come into the same folds, each unit of weight like a row. With
     ``n_folds=None`` rows are split whatever their weight.
 

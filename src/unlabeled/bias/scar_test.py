@@ -177,7 +177,7 @@ class ScarTest(PUInput, BaseEstimator):
     def _fit(self, pu: PUSample) -> Self:
         pu = pu.without_negatives()
         self._check_parameters(pu)
-        self._n_labelled, self._n_unlabeled = round(pu.positive.total), round(pu.unlabeled.total)
+        self._n_labelled, self._n_unlabeled = round(pu.positive.n_effective), round(pu.unlabeled.n_effective)
         self.labelled_share_ = pu.labelled_share if self.labelled_share is None else float(self.labelled_share)
         self.p_value_, self._halves = 1.0, tuple[TopCounts, ...]()
         self.portion_, self.n_unlabeled_, self.n_expected_ = 1.0, float(self._n_unlabeled), 0.0
@@ -238,7 +238,8 @@ class ScarTest(PUInput, BaseEstimator):
         rows = stacked([tested.positive.rows, tested.unlabeled.rows])
         values = self._scores_of(rows, pool.weighted(kept), rng)
         positive, unlabeled = np.split(values, [len(tested.positive)])
-        return HonestScores(positive, unlabeled, tested.positive.weights, tested.unlabeled.weights), tested
+        weights = tested.positive.effective_weights, tested.unlabeled.effective_weights
+        return HonestScores(positive, unlabeled, *weights), tested
 
     def _scores_of(self, rows: FloatArray, training: Pool, rng: np.random.RandomState) -> FloatArray:
         """Scores by labelled against unlabeled rows: by the classifier, or by the ratio of kernel means."""

@@ -142,7 +142,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     One of the kernels averaged by default goes from x to y in two steps, by way of any row z: the mean over z of
     k(x, z) k(z, y). It knows how dense rows are, and so needs few positives to find a class in the middle of another.
 
-    ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
+    ``sample_weight`` of whole numbers are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
     Examples
     --------
@@ -326,7 +326,7 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         if not _is_auto(self.kernel):
             return as_inner_product(self.kernel)
         n_columns = max(each.positive.rows.shape[1] for each in (pu, fitted))
-        is_wide = n_columns > fitted.population.total
+        is_wide = n_columns > fitted.population.n_observations
         return as_inner_product("linear" if is_wide and _is_auto(self.gamma) else "rbf")
 
     def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float, at_once: int) -> HonestScores:

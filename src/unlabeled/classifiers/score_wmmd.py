@@ -20,7 +20,7 @@ from unlabeled.engines.threads import n_threads
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.samples import PUSample, stacked
 from unlabeled.scoring.binning import Steps
-from unlabeled.scoring.cross_fitting import check_can_score, check_n_folds, cross_fit, score_of, side_by_side
+from unlabeled.scoring.cross_fitting import Pool, check_can_score, check_n_folds, cross_fit, score_of, side_by_side
 from unlabeled.scoring.one_dimension import ScoreRatio
 from unlabeled.scoring.ratio import engine_of_fit
 from unlabeled.stages import stage
@@ -122,8 +122,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     of ranks, by kernels of a fixed bandwidth rule. Here gamma is chosen by leave-one-out, the score keeps its scale,
     and probabilities come from the isotonic and logistic fits of `WMMDClassifier` with the prior as their mean.
 
-    ``sample_weight`` are frequencies: whole numbers are made copies of rows, other weights are passed on to the
-    inner classifier.
+    ``sample_weight`` of whole numbers are frequencies, and made copies of rows. Other weights are passed on to the
+    inner classifier, scaled so that their sum is the effective number of rows.
 
     Examples
     --------
@@ -139,8 +139,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
     _takes_missing = True
     _takes_sparse = True
     verbose: bool = False  # what models that were saved before have
-    # How many unlabeled rows each stands for where only some are given: their weight in the population, which is
-    # nothing to the inner classifier.
+    # How many unlabeled rows each stands for where only some are given. Positives weigh that much less in the
+    # population, which is nothing to the inner classifier.
     _stands_for: float = 1.0
 
     def __init__(
@@ -182,7 +182,7 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         how: dict[str, Any] = {"engine": self.engine, "n_jobs": self.n_jobs}
         with stage("ratio of the learned score"):
             self.ratio_ = ScoreRatio.fit(learned, **how)
-            scores = self._out_of_fold(counted(learned, -np.log(self._stands_for)), pu.labelled_share)
+            scores = self._out_of_fold(counted(learned, np.log(self._stands_for)), pu.labelled_share)
         with stage("prior"):
             self.prior_, self.prior_estimator_ = prior or resolve_prior(self.prior, pu, scores, **how)
         with stage("calibration"):
@@ -203,9 +203,9 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
     def _cross_fit(self, inner: Any, pu: PUSample) -> tuple[list[Any], PUSample]:
         """A classifier for each fold, and the samples with out-of-fold scores as rows, which count as these do."""
-        once = counted(pu, -np.log(self._stands_for))
+        once = counted(pu, np.log(self._stands_for))
         estimators, learned = cross_fit(inner, once, check_n_folds(self.n_folds), self._n_threads())
-        return estimators, counted(learned, np.log(self._stands_for))
+        return estimators, counted(learned, -np.log(self._stands_for))
 
     def score_rows(self, rows: FloatArray) -> FloatArray:
         """Log ratio of the densities of positives and population at the inner score, the mean over the folds."""
@@ -253,8 +253,8 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
         return HonestScores(
             self.ratio_.log_ratio(positive.rows[:, 0]),
             self.ratio_.log_ratio(unlabeled.rows[:, 0]),
-            positive.weights,
-            unlabeled.weights,
+            positive.effective_weights,
+            unlabeled.effective_weights,
             labelled_share,
             positive.row_numbers,
             unlabeled.row_numbers,
@@ -262,18 +262,17 @@ class ScoreWMMDClassifier(ScoreDecisions, BaseEstimator):
 
 
 def counted(pu: PUSample, log_times: float) -> PUSample:
-    """The same samples, each unlabeled row so many times; what was multiplied can be divided without a trace."""
+    """The same samples, each positive so many times; what was multiplied can be divided without a trace."""
     if log_times == 0:
         return pu
-    log_weights = log_times + (
-        np.zeros(len(pu.unlabeled)) if pu.unlabeled.log_weights is None else pu.unlabeled.log_weights
-    )
-    return replace(pu, unlabeled=replace(pu.unlabeled, log_weights=log_weights))
+    positive = pu.positive
+    log_weights = log_times + (np.zeros(len(positive)) if positive.log_weights is None else positive.log_weights)
+    return replace(pu, positive=replace(positive, log_weights=log_weights))
 
 
 def _steps_of(pu: PUSample) -> Steps:
-    samples = pu.positive, pu.unlabeled
-    return Steps.of(np.concatenate([s.rows for s in samples]), np.concatenate([s.weights for s in samples]))
+    pool = Pool.of(pu)
+    return Steps.of(pool.rows, pool.weights)
 
 
 def default_estimator(random_state: int | np.random.RandomState | None = 0) -> HistGradientBoostingClassifier:

@@ -196,7 +196,7 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     Without smoothing the score needs no prior: a known prior only enters the likelihood that chooses gamma, as a bound
     of the ratio, 1 / prior.
 
-    ``sample_weight`` are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
+    ``sample_weight`` of whole numbers are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
     Examples
     --------

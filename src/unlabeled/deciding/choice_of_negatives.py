@@ -59,13 +59,13 @@ def check_of_choice(fitted_to: Callable[[PUSample], Any], pu: PUSample, most: fl
     single = pu.positives_in_population
     others = pu.positive.after(pu.unlabeled) if single else pu.unlabeled
     null = Share(1 - most, labelled_in_population=single)
-    totals = round(pu.negative.total), round(others.total)
+    totals = round(pu.negative.n_effective), round(others.n_effective)
     p_values = []
     for half, rest in halves(PUSample(pu.negative, others, "single-sample")):
         model = fitted_to(half)
         held = rest.take(np.arange(len(rest.positive)), _some(len(rest.unlabeled)))
         negative, other = (on_host(model.score_rows(sample.rows)) for sample in (held.positive, held.unlabeled))
-        scores = HonestScores(negative, other, held.positive.weights, held.unlabeled.weights)
+        scores = HonestScores(negative, other, held.positive.effective_weights, held.unlabeled.effective_weights)
         p_values.append(p_value_of_half(TopCounts.of(scores), null, *totals, (N_SIMULATED, 0)))
     return min(1.0, 2 * min(p_values))
 

@@ -56,7 +56,7 @@ class ScoreDecisions(KeepsHonestScores, PUClassifierMixin):
                 other = self._against_negatives(pu)
                 two = TwoScores.of(self, other, pu)
                 p_value = check_of_choice(self._checks_negatives_by, pu, self._largest_prior())
-                n_known = pu.positive.total + pu.negative.total if self._leaves_one_out else None
+                n_known = pu.positive.n_effective + pu.negative.n_effective if self._leaves_one_out else None
                 self.known_negatives_, scores = known_negatives(self, other, two, p_value, n_known)
                 self._decide(scores)
         return self

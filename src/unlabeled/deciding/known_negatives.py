@@ -38,7 +38,7 @@ from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.choice_of_negatives import weight_of
 from unlabeled.deciding.isotonic import IsotonicRatio
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, Sample
 
 #: With this many negatives they have as much say in the prior as positives and population.
 HALF_AT = 20.0
@@ -157,7 +157,10 @@ Samples = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class TwoScores:
-    """Honest scores of positives, unlabeled rows and negatives by both fits, each (2, n): population's, negatives'."""
+    """Honest scores of positives, unlabeled rows and negatives by both fits, each (2, n): population's, negatives'.
+
+    ``positive_units`` and ``negative_units`` are how many observations of these samples a row leaves out with itself.
+    """
 
     positive: FloatArray
     unlabeled: FloatArray
@@ -168,6 +171,8 @@ class TwoScores:
     positive_rows: np.ndarray
     unlabeled_rows: np.ndarray
     negative_rows: np.ndarray
+    positive_units: FloatArray
+    negative_units: FloatArray
     negatives_in_population: bool
     labelled_share: float
 
@@ -190,20 +195,24 @@ class TwoScores:
             of_negatives = _places(own.unlabeled_rows, theirs.unlabeled_rows)
             scored = of_negatives >= 0
             by_population = own.unlabeled[of_negatives[scored]]
+            weights = own.unlabeled_weights[of_negatives[scored]]  # in proportion to those of unlabeled rows
         else:
-            scored = np.ones(len(theirs.unlabeled), dtype=bool)
+            scored, weights = np.ones(len(theirs.unlabeled), dtype=bool), theirs.unlabeled_weights
             rows = negative.rows[negative.places_of(theirs.unlabeled_rows)]
             by_population = on_host(model.score_rows_like_honest(rows))
+        positive_rows, negative_rows = own.positive_rows[kept], theirs.unlabeled_rows[scored]
         return cls(
             np.array([own.positive[kept], theirs.positive[of_positives[kept]]]),
             np.array([own.unlabeled[others], on_host(other.score_rows_like_honest(unlabeled))]),
             np.array([by_population, theirs.unlabeled[scored]]),
             own.positive_weights[kept],
             own.unlabeled_weights[others],
-            theirs.unlabeled_weights[scored],
-            own.positive_rows[kept],
+            weights,
+            positive_rows,
             unlabeled_rows,
-            theirs.unlabeled_rows[scored],
+            negative_rows,
+            _units(pu.positive, positive_rows, pu),
+            _units(negative, negative_rows, pu),
             single,
             own.labelled_share,
         )
@@ -253,8 +262,8 @@ class TwoScores:
         """
         of_known = [maps[1], maps[1], maps[1]]
         if n_known is not None and isinstance(maps[1], PlainRatio):
-            of_known[0] = maps[1].without(np.minimum(1, self.positive_weights), n_known, is_positive=True)
-            of_known[2] = maps[1].without(np.minimum(1, self.negative_weights), n_known, is_positive=False)
+            of_known[0] = maps[1].without(self.positive_units, n_known, is_positive=True)
+            of_known[2] = maps[1].without(self.negative_units, n_known, is_positive=False)
         positive, unlabeled, negative = (
             np.array([maps[0].log_inverse(scores[0], prior), known.log_inverse(scores[1], prior)])
             for scores, known in zip((self.positive, self.unlabeled, self.negative), of_known, strict=True)
@@ -301,6 +310,13 @@ class TwoScores:
         n_positive, n_unlabeled = self.positive_weights.sum(), self.unlabeled_weights.sum()
         total = n_positive + n_unlabeled + self.negative_weights.sum()
         return float((n_positive + among_unlabeled * n_unlabeled) / total)
+
+
+def _units(known: Sample, rows: np.ndarray, pu: PUSample) -> FloatArray:
+    """How many of the known observations, effective ones where weights are no counts, each row leaves out."""
+    samples = [sample for sample in (pu.positive, pu.negative) if sample is not None]
+    in_effect = sum(sample.n_effective for sample in samples) / sum(sample.total for sample in samples)
+    return np.asarray(np.minimum(1, known.weights_of(known.places_of(rows))) * in_effect)
 
 
 def best_eta(two: TwoScores, inverses: tuple[FloatArray, FloatArray, FloatArray], prior: float, weight: float) -> float:

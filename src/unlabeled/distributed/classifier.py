@@ -90,7 +90,7 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
         y : Dask array or series of shape (n_samples,), or the name of a column
             Labels as for `WMMDClassifier.fit`. The name of a column of the data frame takes it out of the features.
         sample_weight : Dask array or series of shape (n_samples,), or the name of a column, optional
-            How often each row counts.
+            As for `WMMDClassifier.fit`.
         """
         with self._undone_if_stopped(), self._telling():
             self._refuse_what_needs_one_machine()
@@ -151,7 +151,7 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
             with _naming_columns(partitions):
                 counts = of_each(client, tasks, numbers, verbose=self.verbose)
             self.classes_ = classes_of(counts, self.pos_label)
-        partitions = with_classes(partitions, self.classes_)
+        partitions = with_classes(partitions, self.classes_, counts)
         with stage("a look at all rows"):
             tasks = _tasks(client, report, "unlabeled-report", partitions, partitions.read_inside)
             reports: list[Report] = of_each(client, tasks, numbers, verbose=self.verbose)

@@ -71,7 +71,10 @@ def fit_on_a_worker(classifier: Any, pu: PUSample, places: np.ndarray, prior: Re
 
 
 def _stands_for(pu: PUSample, places: np.ndarray) -> float:
-    """How many unlabeled rows each of some stands for where the population is both samples together."""
+    """How many unlabeled rows each of some stands for where the population is both samples together.
+
+    Positives weigh that much less there: were some rows to weigh more, one unit of them would be left out and not all.
+    """
     return len(pu.unlabeled) / len(places) if pu.positives_in_population else 1.0
 
 
@@ -85,16 +88,13 @@ def _fit(
     weighted: bool,  # noqa: FBT001  # of a task
 ) -> Any:
     with limited_to_a_slot():
-        pu = counted(PUSample(positive, stacked_samples(unlabeled, weighted=weighted), scenario), np.log(stands_for))
+        pu = counted(PUSample(positive, stacked_samples(unlabeled, weighted=weighted), scenario), -np.log(stands_for))
         if isinstance(classifier, ScoreWMMDClassifier):
             classifier._stands_for = stands_for
             fitted = classifier.fit_sample(pu, prior=prior)
             del fitted._stands_for
             return fitted
-        fitted = classifier.fit_sample(pu, prior=prior)
-        honest = fitted.honest_scores_
-        fitted.honest_scores_ = replace(honest, unlabeled_weights=honest.unlabeled_weights / stands_for)
-        return fitted
+        return classifier.fit_sample(pu, prior=prior)
 
 
 # --- on all rows ---
@@ -111,7 +111,7 @@ class ClusterScore(ScoreWMMDClassifier):
     ) -> ScoreWMMDClassifier:
         """Learn from all rows, and score those at some places."""
         self._table, self._learner, self._stands_for = table, learner, _stands_for(pu, places)
-        here = counted(replace(pu, unlabeled=pu.unlabeled.take(places)), np.log(self._stands_for))
+        here = counted(replace(pu, unlabeled=pu.unlabeled.take(places)), -np.log(self._stands_for))
         self.fit_sample(here, prior=prior)
         for name in ("_table", "_learner", "_stands_for"):
             delattr(self, name)

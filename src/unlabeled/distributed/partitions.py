@@ -23,7 +23,7 @@ from sklearn.utils import check_array
 from unlabeled.arrays import FloatArray
 from unlabeled.distributed.placing import Inputs, Recipe, made, origins, with_recipes
 from unlabeled.labels import completed, find_classes, says_unlabeled
-from unlabeled.samples import LARGEST_WEIGHT, Sample, count_missing
+from unlabeled.samples import LARGEST_WEIGHT, Sample, are_counts, count_missing
 from unlabeled.scoring.forms import Ranges
 
 #: The most different labels of a partition that are counted: a column of labels has two.
@@ -47,6 +47,7 @@ class Layout:
     weight: Any = None
     all_columns: tuple[Any, ...] | None = None
     classes: np.ndarray | None = None  # once labels are known: that of unlabeled rows, that of positives
+    unit: float = 1.0  # what weights are divided by: their largest where they are no counts
 
     def rows(self, block: Any) -> FloatArray:
         """The features of a partition, as numbers."""
@@ -124,7 +125,7 @@ class Layout:
             raise ValueError("sample_weight must be finite and not negative: it says how often a row counts.")
         if found.max(initial=0) > LARGEST_WEIGHT:
             raise ValueError(f"sample_weight is too large, above {LARGEST_WEIGHT:g}: it says how often a row counts.")
-        return found
+        return found / self.unit
 
     def separated(self, block: Any, labels: Any, weights: Any, start: int = 0) -> tuple[Sample, Sample]:
         """Positives and unlabeled rows of a partition, numbered from ``start``; rows of weight zero are left out."""
@@ -206,10 +207,15 @@ def _carried_out(number: int, recipe: Recipe) -> Inputs:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each label occurs in a partition among the rows that count; None stands for a missing one."""
+    """How often each label occurs in a partition among the rows that count; None stands for a missing one.
+
+    And the largest weight, and whether all that are not 0 are numbers of copies.
+    """
 
     n_rows: int
     labels: dict[Any, int]
+    largest: float = 1.0
+    are_counts: bool = True
 
 
 def count_labels(layout: Layout, block: Any, labels: Any, weights: Any) -> Counts:
@@ -219,8 +225,10 @@ def count_labels(layout: Layout, block: Any, labels: Any, weights: Any) -> Count
     if values.ndim != 1:
         raise ValueError(f"its labels have shape {values.shape}; one label for each row is expected.")
     n_rows = len(values)
+    of_weights: tuple[float, bool] = (1.0, True)
     if weighed is not None:
         values = values[weighed > 0]
+        of_weights = float(weighed.max(initial=0)), are_counts(weighed[weighed > 0])
     if values.dtype.kind in "biuf":
         missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         found, numbers = np.unique(values[~missing], return_counts=True)
@@ -236,7 +244,7 @@ def count_labels(layout: Layout, block: Any, labels: Any, weights: Any) -> Count
         raise ValueError(
             f"its labels have {len(counted):,} different values; a column of labels has two, one of them for positives."
         )
-    return Counts(n_rows, counted)
+    return Counts(n_rows, counted, *of_weights)
 
 
 def classes_of(counts: Sequence[Counts], pos_label: Any) -> np.ndarray:
@@ -472,6 +480,7 @@ def _check_kinds(X: Any, features: tuple[Any, ...]) -> None:
         )
 
 
-def with_classes(partitions: Partitions, classes: np.ndarray) -> Partitions:
-    """The same partitions, with their labels known."""
-    return replace(partitions, layout=replace(partitions.layout, classes=classes))
+def with_classes(partitions: Partitions, classes: np.ndarray, counts: Sequence[Counts]) -> Partitions:
+    """The same partitions, with their labels known, and what their weights are divided by."""
+    unit = 1.0 if all(found.are_counts for found in counts) else max(found.largest for found in counts)
+    return replace(partitions, layout=replace(partitions.layout, classes=classes, unit=unit))

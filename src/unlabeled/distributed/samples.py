@@ -340,6 +340,11 @@ class DistributedSample(Sample):
         """How many observations the sample stands for."""
         return float(self.table.totals.sum())
 
+    @property
+    def n_observations(self) -> float:
+        """How many observations there are."""
+        return self.total if self.table.partitions.layout.unit == 1 else float(len(self))
+
     def observations(self, shares: FloatArray) -> np.ndarray:
         """Places of the observations that have these shares of all up to them."""
         if not self.table.weighted:
@@ -426,6 +431,11 @@ class JoinedSample(Sample):
     def total(self) -> float:
         """How many observations both stand for."""
         return self.first.total + self.second.total
+
+    @property
+    def n_observations(self) -> float:
+        """How many observations there are."""
+        return self.first.n_observations + self.second.n_observations
 
     def observations(self, shares: FloatArray) -> np.ndarray:
         """Places of the observations that have these shares of all up to them."""

@@ -66,8 +66,8 @@ def log_kernel_sums(
     points : array of shape (n_points, n_features)
     kernel : {"rbf", "inverse"} or a kernel
     gammas : float or array of shape (n_gammas,)
-        A grid costs little more than one gamma: the distances are shared, and a gamma, its double and its fourfold
-        share an exponential too.
+        A grid costs little more than one gamma: the distances are shared, and a gamma and its doubles, up to the
+        eightfold, share an exponential too.
     own : int array of shape (n_queries,), optional
         Each query's own index in ``points`` (-1: it is none of them). One unit of that pair's weight is left out,
         all of it when the weight is 1 or less.

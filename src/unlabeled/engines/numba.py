@@ -3,13 +3,15 @@
 The sums of a query are computed by the first of these ways that can do it well:
 
 1. float32 tiles (RBF), while rounding the exponents moves the log sum by less than about 1e-6;
-2. tiles in float64 whose exponents, less the query's largest, are rounded to float32 (RBF): as exact for any gamma;
+2. tiles in float64 whose exponents, less the query's largest, are rounded to float32 (RBF): as exact for any gamma,
+   unless sums with weights are decided far from a query whose nearest point is light;
 3. float64 tiles, while the digits of a float64 suffice for the matrix product: all but extreme input;
 4. differences in float64: any input, and small jobs.
 
 The choice is made for each query, so that one far query does not slow the others. Jobs of less than `EXACT_PAIRS` pairs
-leave out the first two: their answers then agree to rounding however they are cut into batches. A gamma, its double and
-its fourfold share an exponential. Work is cut into chunks of bounded memory and handed to threads by blocks of queries.
+leave out the first two: their answers then agree to rounding however they are cut into batches. A gamma and its
+doubles, up to the eightfold, share an exponential. Work is cut into chunks of bounded memory and handed to threads by
+blocks of queries.
 """
 
 from __future__ import annotations
@@ -41,6 +43,9 @@ ARRAYS_A_GAMMA = 12
 SCOUTS = 64
 #: Terms that sum to less than 2^-this of a sum are left out.
 _NEGLIGIBLE = 24
+#: Exponents of weighted terms that are rounded to float32 may be so far from 0 on average: each unit moves the log sum
+#: by up to 5e-8.
+_FARTHEST_EXPONENT = 12
 _LOG2E = 1 / np.log(2)
 
 
@@ -105,6 +110,13 @@ class Job:
     def log_top_weights(self) -> FloatArray:
         """Log of the largest weight of each weighting: sums in tiles are relative to it."""
         return np.zeros(1) if self.log_weights is None else self.log_weights.max(axis=1)
+
+    @cached_property
+    def relative_weights(self) -> FloatArray:
+        """The sum of the weights of each weighting, relative to its largest."""
+        if self.log_weights is None:
+            return np.full(1, float(len(self.points)))
+        return np.asarray(np.exp(self.log_weights - self.log_top_weights[:, None]).sum(axis=1))
 
 
 def log_sums(
@@ -224,13 +236,34 @@ def _rbf_tiled(
     tiling = Tiling(job, queries, own, float(np.sqrt(grid.base * _LOG2E)), precision)
     sums, tops = tiling.run(_rbf_loop(job, grid, tiling.shape, precision), grid.steps)
     # Without a shift |z|^2 is still in the exponents, multiplied by the steps as they were rounded.
-    steps = grid.steps if precision.shifted else grid.steps.astype(precision.exponents).astype(np.float64)
+    with np.errstate(over="ignore"):  # a step beyond float32 is answered by another precision
+        steps = grid.steps if precision.shifted else grid.steps.astype(precision.exponents).astype(np.float64)
     in_range = sums >= precision.least * len(job.points)
+    if precision is MIXED and job.log_weights is not None:  # plain sums have a term with an exponent of 0
+        in_range &= _mean_exponents(job, grid.steps, sums) <= _FARTHEST_EXPONENT
     with np.errstate(divide="ignore", invalid="ignore"):  # where it is not in range
         of_tops = np.multiply.outer(steps, tops - tiling.norms) / _LOG2E
         found = np.log(sums) + of_tops + job.log_top_weights[:, None, None]
     found[np.isnan(found)] = -np.inf  # the top of an empty sum
     return found[:, grid.slots], in_range[:, grid.slots]
+
+
+def _mean_exponents(job: Job, steps: FloatArray, sums: FloatArray) -> FloatArray:
+    """How far from 0 the exponents of the terms of sums are at most, on average; shape of the sums.
+
+    Log2 of a sum is a convex function of the step, and its slope times the step is the mean exponent. So that is no
+    farther from 0 than the chord from a smaller step, or from step 0, where the sum is that of the weights.
+    """
+    order = np.argsort(steps)
+    of_weights = job.relative_weights[:, None, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # of sums that are not in range
+        logs = np.log2(np.concatenate([np.broadcast_to(of_weights, sums[:, :1].shape), sums[:, order]], axis=1))
+        widths = np.diff(steps[order], prepend=0) / steps[order]
+        from_before = np.divide(logs[:, :-1] - logs[:, 1:], widths[:, None])
+        from_0 = logs[:, :1] - logs[:, 1:]
+    found = np.empty_like(sums)
+    found[:, order] = np.minimum(from_before, from_0)
+    return found
 
 
 def _rbf_loop(job: Job, grid: Ladders, shape: tiles.TileShape, precision: Precision) -> Callable[..., None]:
@@ -362,11 +395,11 @@ def _cut(n_blocks: int, n_parts: int) -> list[slice]:
 
 def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) -> FloatArray:
     """Log sums by differences in float64."""
-    queries = np.ascontiguousarray(queries, dtype=np.float64)  # one layout, so that nothing is compiled for another
+    queries, gammas = _in_one_form(queries), _in_one_form(gammas)
     tops = np.full((len(job.log_top_weights), len(gammas), len(queries)), -np.inf)
     sums = np.zeros(tops.shape)
     for rows in _chunks(len(job.points), max(job.points.shape[1], len(tops))):
-        points = np.ascontiguousarray(job.points[rows].T, dtype=np.float64)
+        points = _in_one_form(job.points[rows].T)
         weights = np.zeros((1, points.shape[1])) if job.log_weights is None else job.log_weights[:, rows].copy()
         own_here = np.where(own >= rows.start, own - rows.start, -1)
 
@@ -381,6 +414,11 @@ def _direct(job: Job, queries: FloatArray, own: np.ndarray, gammas: FloatArray) 
             pass
     with np.errstate(divide="ignore"):
         return tops + np.log(sums)
+
+
+def _in_one_form(array: FloatArray) -> FloatArray:
+    """The array in float64, one number after the other and free to be written to: all else is compiled for anew."""
+    return np.require(array, np.float64, ["C", "W"])
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------

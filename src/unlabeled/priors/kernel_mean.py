@@ -127,7 +127,7 @@ class KernelMeanPrior(RowPrior):
             grid = np.sqrt(median_sq_distance(sample.unlabeled, rng)) * np.array(RELATIVE_BANDWIDTHS)
         else:
             grid = np.array([self.bandwidth], dtype=np.float64)
-        n = min(pu.positive.total, pu.unlabeled.total)
+        n = min(pu.positive.n_effective, pu.unlabeled.n_effective)
         with threadpool_limits(1, user_api="blas"):  # products too short to be shared by threads
             self.bandwidth_, hull = widest_gap(sample, grid)
             return 1 - 1 / hull.lambda_of_slope(self._threshold(hull, n))
@@ -179,7 +179,9 @@ def _squared_gap_of_pairs(gram: Gram, u: FloatArray, p: FloatArray, pu: PUSample
     images = gram @ u, gram @ p
     within = [
         (n * (mean @ image) - 1) / (n - 1)
-        for mean, image, n in zip((u, p), images, (max(2.0, s.total) for s in (pu.unlabeled, pu.positive)), strict=True)
+        for mean, image, n in zip(
+            (u, p), images, (max(2.0, s.n_effective) for s in (pu.unlabeled, pu.positive)), strict=True
+        )
     ]
     return float(sum(within) - 2 * (p @ images[0]))
 

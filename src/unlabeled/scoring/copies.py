@@ -1,8 +1,8 @@
 """Copies of a row: one row with their weight while sums are taken, and apart again in what is answered.
 
-A weight of 2 equals the row twice, in leave-one-out too, so this changes no answer. (Weights below 1 are left as they
-are: leave-one-out takes out all of such a row, and not all of its copies.) Colours and other whole numbers of
-few features have many copies: of the 245,057 rows of skin_nonskin a fifth differ.
+A weight of 2 equals the row twice, in leave-one-out too, so this changes no answer. (Weights that are no counts, below
+1, are left as they are: leave-one-out takes out all of such a row, and not all of its copies.) Colours and other whole
+numbers of few features have many copies: of the 245,057 rows of skin_nonskin a fifth differ.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Copies:
         return HonestScores(
             _spread(scores.positive, self.positive),
             _spread(scores.unlabeled, self.unlabeled),
-            positive.weights,
-            unlabeled.weights,
+            positive.effective_weights,
+            unlabeled.effective_weights,
             scores.labelled_share,
             positive.row_numbers,
             unlabeled.row_numbers,

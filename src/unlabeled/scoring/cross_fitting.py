@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.samples import PUSample, Sample, order_by_values, random_split, stacked
+from unlabeled.samples import PUSample, Sample, are_counts, effective, order_by_values, random_split, stacked
 from unlabeled.stages import stage
 
 TINY = np.finfo(np.float64).tiny
@@ -39,7 +39,11 @@ Fold = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class Pool:
-    """Rows of both samples together: which are labelled, how often each counts, and the number that it is known by."""
+    """Rows of both samples together: which are labelled, how often each counts, and the number that it is known by.
+
+    Weights that are no counts keep their proportions, and sum up to the effective number of rows: that is how much
+    they have to say against a penalty of an inner classifier.
+    """
 
     rows: FloatArray
     labelled: np.ndarray
@@ -53,7 +57,7 @@ class Pool:
         return cls(
             stacked([part.rows for part in parts]),
             np.repeat([True, False], [len(part) for part in parts]),
-            np.concatenate([part.weights for part in parts]),
+            effective(np.concatenate([part.weights for part in parts])),
             np.concatenate([part.row_numbers for part in parts]),
         )
 
@@ -100,11 +104,13 @@ class Pool:
 def deal(weights: FloatArray, n_folds: int, rng: np.random.RandomState) -> FloatArray:
     """Cut a line of weights into units and deal them to the folds at random, as evenly as can be; (n_rows, n_folds).
 
+    Of weights that are no counts each row is a unit: what a fit has seen a part of, it knows.
     Not in turn: every row would then be scored by a fit that has both its neighbours in this order, so that a flexible
     classifier would find more rows of its own sample around it than around a new row, and score it accordingly.
     """
-    unit = min(1.0, weights.max())  # small weights are dealt row by row; two rows are always more than one unit
-    ends = np.concatenate([[0], np.cumsum(weights)]) / unit
+    if not are_counts(weights):
+        return deal(np.ones(len(weights)), n_folds, rng) * weights[:, None]
+    ends = np.concatenate([[0], np.cumsum(weights)])
     n_units = min(ends[-1] * (1 - 1e-12), LONGEST_DEAL)  # after so many the deal is repeated
     fold_of_unit = rng.permutation(int(np.ceil(n_units))) % n_folds
     up_to_unit = np.vstack([np.zeros(n_folds), np.cumsum(fold_of_unit[:, None] == np.arange(n_folds), axis=0)])
@@ -112,7 +118,7 @@ def deal(weights: FloatArray, n_folds: int, rng: np.random.RandomState) -> Float
     unit_before = np.minimum(rest.astype(int), len(fold_of_unit) - 1)
     part = (rest - unit_before)[:, None] * (up_to_unit[unit_before + 1] - up_to_unit[unit_before])
     up_to_row = rounds[:, None] * up_to_unit[-1] + up_to_unit[unit_before] + part
-    dealt = np.diff(up_to_row, axis=0) * (unit / weights)[:, None]
+    dealt = np.diff(up_to_row, axis=0) / weights[:, None]
     # All or nothing, where only rounding says otherwise.
     return np.where(dealt < 1e-9, 0, np.where(dealt > 1 - 1e-9, 1, dealt)) * weights[:, None]
 

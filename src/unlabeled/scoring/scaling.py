@@ -201,7 +201,7 @@ def median_sq_distance(sample: Sample, rng: np.random.RandomState | None = None)
 def _pairs(sample: Sample, rng: np.random.RandomState | None) -> tuple[np.ndarray, np.ndarray, FloatArray]:
     """Pairs of rows, and how often each counts."""
     n_rows = len(sample)
-    n_observations = float(n_rows) if rng is not None else sample.total
+    n_observations = float(n_rows) if rng is not None else sample.n_observations
     if n_observations * (n_observations - 1) / 2 <= N_PAIRS:
         first, second = np.triu_indices(n_rows, 1)
     elif rng is not None:

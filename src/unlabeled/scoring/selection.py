@@ -142,7 +142,8 @@ def scores_of(scored: PUSample, scores: tuple[FloatArray, FloatArray], labelled_
     """Scores (n_gammas, n_rows) of the rows of both samples, with their weights and numbers."""
     positive, unlabeled = scored.positive, scored.unlabeled
     numbers = positive.row_numbers, unlabeled.row_numbers
-    return HonestScores(*scores, positive.weights, unlabeled.weights, labelled_share, *numbers)
+    weights = positive.effective_weights, unlabeled.effective_weights
+    return HonestScores(*scores, *weights, labelled_share, *numbers)
 
 
 def _split(n_rows: int, what: str, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:

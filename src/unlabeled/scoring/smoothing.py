@@ -281,7 +281,7 @@ class Smoothing:
             following = state.passed_on(log_probabilities, kernels.only(best))
             scores.append(state.honest_scores_by(following, log_probabilities, kernels.only(best)))
             state = following
-        mean, weights = mean_of_scores(scores, self.pu.positive.total)
+        mean, weights = mean_of_scores(scores, self.pu.positive.n_effective)
         return mean, tuple(replace(done, weight=float(w)) for done, w in zip(rounds, weights[1:], strict=True))
 
     def log_probabilities(self, calibration: Calibration) -> FloatArray:
