@@ -253,6 +253,12 @@ def test_the_last_weights_are_kept_on_demand(data):
     np.testing.assert_array_equal(until_best.decision_function(data.test), best.decision_function(data.test))
 
 
+def test_a_model_of_before_there_was_a_choice_kept_the_best():
+    model = NNPUClassifier(prior=0.5)
+    del model.__dict__["keep"]
+    assert clone(model).keep == model.get_params()["keep"] == "best"
+
+
 def test_patience_stops(data):
     patient = NNPUClassifier(prior=0.5, n_epochs=40, learning_rate=0.1, patience=3, random_state=0).fit(data.X, data.y)
     assert len(patient.history_) == patient.best_epoch_ + 3 < 40
