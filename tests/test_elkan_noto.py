@@ -275,6 +275,15 @@ def test_the_paper_configuration(data):
     np.testing.assert_array_equal(model.predict(data.test) == 1, g / model.c_ > 0.5)
 
 
+def test_the_papers_inner_classifier_has_balanced_classes_or_none():
+    assert ElkanNotoClassifier.paper().estimator.class_weight == "balanced"
+    assert ElkanNotoClassifier.paper(class_weight=None).estimator.class_weight is None
+    own = LogisticRegression()
+    assert ElkanNotoClassifier.paper(estimator=own).estimator is own
+    with pytest.raises(ValueError, match="set it on your estimator"):
+        ElkanNotoClassifier.paper(estimator=own, class_weight=None)
+
+
 @pytest.mark.parametrize("n_positive", [2, 3, 5, 7])
 def test_the_paper_configuration_with_few_positives(n_positive, data):
     """Five folds of the inner cross-validation need five kept positives; with fewer there are fewer folds."""

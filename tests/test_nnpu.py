@@ -243,19 +243,49 @@ def test_the_best_weights_are_kept(data):
     assert isinstance(seen[0], Epoch)
 
 
+def test_the_last_weights_are_kept_on_demand(data):
+    options = {"prior": 0.5, "n_epochs": 12, "learning_rate": 0.1, "random_state": 0}
+    last, best = (NNPUClassifier(**options, keep=keep).fit(data.X, data.y) for keep in ("last", "best"))
+    assert last.history_ == best.history_
+    assert best.best_epoch_ < last.best_epoch_ == 12  # else this would tell nothing
+    assert np.abs(last.decision_function(data.test) - best.decision_function(data.test)).max() > 1e-3
+    until_best = clone(last).set_params(n_epochs=best.best_epoch_).fit(data.X, data.y)
+    np.testing.assert_array_equal(until_best.decision_function(data.test), best.decision_function(data.test))
+
+
+def test_a_model_of_before_there_was_a_choice_kept_the_best():
+    model = NNPUClassifier(prior=0.5)
+    del model.__dict__["keep"]
+    assert clone(model).keep == model.get_params()["keep"] == "best"
+
+
 def test_patience_stops(data):
     patient = NNPUClassifier(prior=0.5, n_epochs=40, learning_rate=0.1, patience=3, random_state=0).fit(data.X, data.y)
     assert len(patient.history_) == patient.best_epoch_ + 3 < 40
 
 
-def test_divergence_is_named():
+@pytest.mark.parametrize("keep_last", [False, True])
+def test_divergence_is_named(keep_last):
     rows = Rows(torch.full((2, 1), torch.nan), torch.zeros(2, 1))
     network = small_network(1)
     sgd = torch.optim.SGD(network.parameters(), lr=0.1)
-    with pytest.raises(ValueError, match=r"diverged.*learning_rate"):
-        train(
-            network, rows, rows, PURisk(0.5, LOSS_FUNCTIONS["sigmoid"]), sgd, Schedule(2, 4), np.random.RandomState(0)
-        )
+    risk, schedule = PURisk(0.5, LOSS_FUNCTIONS["sigmoid"]), Schedule(2, 4, keep_last=keep_last)
+    words = rf"{'the last' if keep_last else 'no'} epoch has .*finite validation risk\. Lower learning_rate"
+    with pytest.raises(ValueError, match=words):
+        train(network, rows, rows, risk, sgd, schedule, np.random.RandomState(0))
+
+
+def test_an_end_that_diverged_is_not_kept_though_there_was_a_better_epoch():
+    rows, network = Rows(torch.ones(2, 1), torch.zeros(2, 1)), small_network(1)
+    sgd, risk = torch.optim.SGD(network.parameters(), lr=0.1), PURisk(0.5, LOSS_FUNCTIONS["sigmoid"])
+
+    def spoil(epoch):
+        if epoch.epoch == 1:
+            next(network.parameters()).data.fill_(torch.nan)
+
+    schedule = Schedule(2, 4, callback=spoil, keep_last=True)
+    with pytest.raises(ValueError, match="the last epoch has no finite validation risk"):
+        train(network, rows, rows, risk, sgd, schedule, np.random.RandomState(0))
 
 
 def test_same_seed_same_result_and_the_global_state_is_left_alone(data):
@@ -425,6 +455,7 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
         (X, Y, {"network": "mlp"}, "network must be callable"),
         (X, Y, {"callback": 3}, "callback must be callable"),
         (X, Y, {"device": "abacus"}, "device='abacus'"),
+        (X, Y, {"keep": "first"}, r"keep='first' is not known; use one of \['best', 'last'\]"),
         (X, Y, {"network": two_outputs}, r"shape \(8, 2\) for 8 rows"),
     ],
 )
@@ -449,10 +480,13 @@ def test_predict_before_fit_and_with_other_features(model):
 # --- many at once ---
 
 
-def test_networks_trained_together_are_those_trained_alone():
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_networks_trained_together_are_those_trained_alone(keep):
     tables = [make_gaussians(20, 90, prior=0.5, random_state=seed) for seed in range(3)]
     build = [
-        lambda s=s: NNPUClassifier.paper(0.2 + 0.3 * s, n_epochs=3, batch_size=40, random_state=s, device="cpu")
+        lambda s=s: NNPUClassifier.paper(
+            0.2 + 0.3 * s, n_epochs=3, batch_size=40, keep=keep, random_state=s, device="cpu"
+        )
         for s in range(3)
     ]
     alone = [make().fit(table.X, table.y) for make, table in zip(build, tables, strict=True)]
@@ -470,6 +504,7 @@ def test_networks_that_cannot_be_trained_together_are_refused():
     for other, words in (
         (NNPUClassifier.paper(0.5, n_epochs=2), "must agree in n_epochs"),
         (NNPUClassifier.paper(0.5, n_epochs=1, patience=3), "patience=3 cannot"),
+        (NNPUClassifier.paper(0.5, n_epochs=1, keep="last"), "must agree in keep"),
     ):
         with pytest.raises(ValueError, match=words):
             fit_together([first, other], samples)

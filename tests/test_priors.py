@@ -629,6 +629,12 @@ def test_kernel_means_as_released_by_a_generic_solver(variant):
     assert fitted.prior_ == pytest.approx(1 - 2 / (low + high))
 
 
+def test_whether_as_released_is_a_truth_value():
+    data = make_gaussians(8, 14, prior=0.5, random_state=3)
+    with pytest.raises(ValueError, match="released must be True or False; got 'no'"):
+        KernelMeanPrior("km1", released="no").fit(data.X, data.y)
+
+
 def test_kernel_means_as_released_take_no_weights():
     data = make_gaussians(8, 14, prior=0.5, random_state=3)
     with pytest.raises(ValueError, match="takes no weights"):

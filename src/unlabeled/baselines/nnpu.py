@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOSSES = ("sigmoid", "logistic")
 OPTIMIZERS = ("sgd", "adam")
+KEPT = ("best", "last")
 #: Standardised values are cut off here: beyond, single precision overflows and the answer would be NaN.
 FARTHEST = 1e6
 
@@ -42,7 +43,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
     - *Followed* is, in each batch, the gradient of ``prior * mean_P l(g) + negative part`` while the negative part is
       ``-beta`` or more; below, the gradient of ``-gamma * negative part`` alone, which leads back up.
 
-    A random fifth of each sample is held out, and the weights of the epoch with the best validation risk are kept.
+    A random fifth of each sample is held out, and the weights of the epoch with the best validation risk are kept, or
+    those of the last (``keep``).
 
     Parameters
     ----------
@@ -68,6 +70,9 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         Rows in a batch, positives and unlabeled in the proportion of the training rows.
     patience : int or None, default=20
         Stop after this many epochs without a better validation risk. None: never.
+    keep : {"best", "last"}, default="best"
+        The epoch whose weights are kept: that of the best validation risk, or the last that was run. With few rows the
+        validation risk says little, and the best may come before much was learned.
     standardize : bool, default=True
         Bring each feature to mean 0 and variance 1 first. Without, raw scales can make training fail.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -125,7 +130,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
     >>> model.predict(data.test)  # doctest: +SKIP
     """
 
-    verbose: bool = False  # what models that were saved before have
+    keep: str = "best"  # what models that were saved before have
+    verbose: bool = False
 
     def __init__(
         self,
@@ -141,6 +147,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         n_epochs: int = 100,
         batch_size: int = 128,
         patience: int | None = 20,
+        keep: str = "best",
         standardize: bool = True,
         scenario: str = "case-control",
         device: str = "auto",
@@ -160,6 +167,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.patience = patience
+        self.keep = keep
         self.standardize = standardize
         self.scenario = scenario
         self.device = device
@@ -179,8 +187,8 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         """The configuration of the WMMD paper's appendix D.2; ``options`` override it.
 
         Network d-300-300-300-1, sigmoid loss, SGD with learning rate 0.01, 100 epochs, the weights of the best
-        validation risk; where the prior is not given, the KM1 estimate, as in the paper's Experiment 3. The paper is
-        silent on batches and on scaling: batches of 100 rows, raw features.
+        validation risk, as the text says; where the prior is not given, the KM1 estimate, as in the paper's Experiment
+        3. The paper is silent on batches and on scaling: batches of 100 rows, raw features.
 
         Examples
         --------
@@ -288,7 +296,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         risk = part.PURisk(
             self.prior_, part.LOSSES[self.loss], self.nonnegative, self.beta, self.gamma, pu.labelled_share
         )
-        schedule = part.Schedule(self.n_epochs, self.batch_size, self.patience, self.callback)
+        schedule = part.Schedule(self.n_epochs, self.batch_size, self.patience, self.callback, self.keep == "last")
         with part.own_randomness(int(rng.randint(2**31 - 1)), device):
             network = part.build_network(self.network, pu.positive.rows.shape[1]).to(device)
             optimizer = part.OPTIMIZERS[self.optimizer](network.parameters(), lr=self.learning_rate)
@@ -314,7 +322,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
         return np.clip(self.scaler_.transform(rows), -FARTHEST, FARTHEST)
 
     def _check_parameters(self) -> None:
-        for name, known in (("loss", LOSSES), ("optimizer", OPTIMIZERS)):
+        for name, known in (("loss", LOSSES), ("optimizer", OPTIMIZERS), ("keep", KEPT)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not known; use one of {list(known)}.")
         for name in ("n_epochs", "batch_size", "patience"):
@@ -331,7 +339,7 @@ class NNPUClassifier(PUClassifierMixin, BaseEstimator):
 
 
 #: What models that are fitted together have in common.
-_SHARED = ("loss", "nonnegative", "beta", "gamma", "learning_rate", "n_epochs", "batch_size", "scenario")
+_SHARED = ("loss", "nonnegative", "beta", "gamma", "learning_rate", "n_epochs", "batch_size", "keep", "scenario")
 
 
 def fit_together(
@@ -363,11 +371,11 @@ def fit_together(
     jobs = [model._job(model._pu_sample(X, y, None), together) for model, (X, y) in zip(models, samples, strict=True)]
     if len({job.shape for job in jobs}) > 1:
         raise ValueError("Tables that are fitted together must have equal numbers of columns, positives and unlabeled.")
-    schedule = part.Schedule(first.n_epochs, first.batch_size)
+    schedule = part.Schedule(first.n_epochs, first.batch_size, keep_last=first.keep == "last")
     trained = together.train_together(jobs, schedule, first.learning_rate, where)
     for model, one in zip(models, trained, strict=True):
-        if one.best_epoch == 0:
-            raise ValueError("Training diverged: no epoch has a finite validation risk. Lower learning_rate.")
+        if one.kept_epoch == 0:
+            raise ValueError(f"{part.diverged(schedule)} Lower learning_rate.")
         model.network_, model.history_, model.best_epoch_ = one
         model.device_ = str(where)
     return models

@@ -110,12 +110,13 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to train, in which batches, and whom to tell."""
+    """How long to train, in which batches, whom to tell, and whether to end with the last epoch or the best."""
 
     n_epochs: int
     batch_size: int
     patience: int | None = None
     callback: Callable[[Epoch], object] | None = None
+    keep_last: bool = False
 
 
 def select_device(device: str) -> torch.device:
@@ -160,9 +161,9 @@ def train(
     schedule: Schedule,
     rng: np.random.RandomState,
 ) -> tuple[list[Epoch], int]:
-    """Train in place and end with the weights of the best validation risk; the history and the best epoch.
+    """Train in place and end with the weights of the epoch that is kept; the history and the number of that epoch.
 
-    Of equal validation risks the first epoch wins.
+    It is the one of the best validation risk, of equals the first; or the last.
     """
     history: list[Epoch] = []
     best, weights = Epoch(0, np.inf, np.inf), None
@@ -176,12 +177,18 @@ def train(
             best, weights = history[-1], copy.deepcopy(network.state_dict())
         if schedule.patience is not None and number - best.epoch >= schedule.patience:
             break
-    if weights is None:
-        raise ValueError(
-            "Training diverged: no epoch has a finite validation risk. Lower learning_rate, or use standardize=True."
-        )
+    if weights is None or (schedule.keep_last and not np.isfinite(history[-1].validation_risk)):
+        raise ValueError(f"{diverged(schedule)} Lower learning_rate, or use standardize=True.")
+    if schedule.keep_last:
+        return history, history[-1].epoch
     network.load_state_dict(weights)
     return history, best.epoch
+
+
+def diverged(schedule: Schedule) -> str:
+    """What to say of training that ended with nothing to keep."""
+    which = "the last epoch has no" if schedule.keep_last else "no epoch has a"
+    return f"Training diverged: {which} finite validation risk."
 
 
 def _train_epoch(

@@ -49,11 +49,11 @@ class Job(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """A trained network with its history and its best epoch."""
+    """A trained network with its history and the epoch that was kept; 0 where there was none."""
 
     network: nn.Module
     history: list[Epoch]
-    best_epoch: int
+    kept_epoch: int
 
 
 @dataclass
@@ -170,6 +170,8 @@ def train_together(
         best, best_epoch = torch.where(better, value, best), torch.where(better, number, best_epoch)
         stack.keep(weights, better)
         history.append(torch.stack([objective, value], dim=1))
+    if schedule.keep_last:
+        weights, best_epoch = stack.copied(), torch.where(torch.isfinite(value), schedule.n_epochs, 0)
     return _unstacked(weights, torch.stack(history).cpu().numpy(), best_epoch.cpu().numpy(), kept.positive.shape[2])
 
 
@@ -209,15 +211,15 @@ def _train_epoch(
 
 
 def _unstacked(
-    weights: dict[str, Tensor], history: np.ndarray, best_epoch: np.ndarray, n_features: int
+    weights: dict[str, Tensor], history: np.ndarray, kept_epoch: np.ndarray, n_features: int
 ) -> list[Trained]:
     """Networks one by one: on the CPU, in double precision and evaluation mode. ``history``: (epochs, networks, 2)."""
     arrays = {name: tensor.cpu() for name, tensor in weights.items()}
     trained = []
-    for i, best in enumerate(best_epoch):
+    for i, kept in enumerate(kept_epoch):
         with own_randomness(0, torch.device("cpu")):  # its first weights are drawn, in vain
             network = paper_network(n_features)
         network.load_state_dict({name: tensor[i] for name, tensor in arrays.items()}, strict=False)  # but the counters
         epochs = [Epoch(number, *map(float, history[number - 1, i])) for number in range(1, len(history) + 1)]
-        trained.append(Trained(network.double().eval(), epochs, int(best)))
+        trained.append(Trained(network.double().eval(), epochs, int(kept)))
     return trained

@@ -14,6 +14,7 @@ from unlabeled.experiments.methods import (
     OUR_METHODS,
     PAPER_METHODS,
     PLAIN_METHODS,
+    SMALL_METHODS,
     SMALL_PRIORS,
     TRIED_METHODS,
 )
@@ -79,7 +80,7 @@ def _figure1(options: Options) -> list[Cell]:
 
 
 def _figure2(options: Options, prior: str = "known", kernel: str = "rbf") -> list[Cell]:
-    in_tables = PLAIN_METHODS | TRIED_METHODS  # other readings are in the tables
+    in_tables = PLAIN_METHODS | SMALL_METHODS | TRIED_METHODS  # other readings are in the tables
     methods = [name for name in options.methods if name not in in_tables]
     draws = {name: options.draws_on_figures(name) for name in methods}
     return gaussians.cells(methods, draws, prior=prior, kernel=kernel, quick=options.quick)
@@ -104,7 +105,7 @@ def _table2(options: Options) -> list[Cell]:
 
 def _table3(options: Options, prior: str = "known", layout: str = "paper") -> list[Cell]:
     draws = {name: options.draws_of(name) for name in options.datasets}
-    methods = [name for name in options.methods if name not in TRIED_METHODS]
+    methods = [name for name in options.methods if name not in SMALL_METHODS | TRIED_METHODS]
     return real_data.cells(options.datasets, methods, draws, prior=prior, layout=layout, quick=options.quick)
 
 
@@ -127,12 +128,15 @@ def _readings(options: Options) -> list[Cell]:
     """The small data sets with other estimates of the prior, and other readings of tADJ and NNPU."""
     small = tuple(name for name in options.datasets if name not in real_data.LARGE)
     tried = dict.fromkeys(small, options.n_tried_draws)
+    whole = tried if options.quick else dict.fromkeys(small, options.n_draws)
     cells = real_data.cells(small, [name for name in options.methods if name in TRIED_METHODS], tried)
+    cells += real_data.cells(small, [name for name in options.methods if name in SMALL_METHODS], whole)
     for prior, methods in METHODS_BY_PRIOR.items():
-        draws = tried if prior in SMALL_PRIORS or options.quick else dict.fromkeys(small, options.n_draws)
+        draws = tried if prior in SMALL_PRIORS else whole
         cells += real_data.cells(small, [name for name in methods if name in options.methods], draws, prior=prior)
     if "wmmd" in options.methods:
-        cells += gaussians.cells(["wmmd"], {"wmmd": options.n_tried_draws}, prior="km2", quick=options.quick)
+        for prior, n_draws in (("km1", options.n_draws), ("km2", options.n_tried_draws)):
+            cells += gaussians.cells(["wmmd"], {"wmmd": n_draws}, prior=prior, quick=options.quick)
         large = tuple(name for name in options.datasets if name in real_data.SKIN and not options.quick)
         cells += real_data.cells(large, ["wmmd"], dict.fromkeys(large, 1), prior="km1-released")
     return cells

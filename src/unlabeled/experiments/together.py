@@ -18,7 +18,7 @@ from unlabeled.results import ResultsFile, Row
 
 #: How the models of a method are fitted together.
 FIT_TOGETHER = {
-    "nnpu": nnpu.fit_together,
+    **dict.fromkeys(("nnpu", "nnpu-last", "nnpu-20"), nnpu.fit_together),
     "log-released": convex.fit_together,
     "dh-released": convex.fit_together,
 }

@@ -141,6 +141,8 @@ class KernelMeanPrior(RowPrior):
     def _check_parameters(self) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant={self.variant!r} is not known; use one of {list(VARIANTS)}.")
+        if self.released not in (True, False):
+            raise ValueError(f"released must be True or False; got {self.released!r}.")
         width: object = self.bandwidth
         if not (width is None or (isinstance(width, Real) and 0 < float(width) < np.inf)):
             raise ValueError(f"bandwidth must be a finite number above 0, or None to have it chosen; got {width!r}.")

@@ -23,8 +23,8 @@ INTRODUCTION = (
     "Every figure and table below comes from the rows in "
     "results.jsonl beside this page (packed where it is large), written by `unlabeled reproduce`; "
     "`unlabeled reproduce report` makes the page of them. The paper's five methods are in its configuration "
-    "(`.paper(...)`), LOG and DH as their authors released them where the text is silent; all methods meet on the same "
-    "draws."
+    "(`.paper(...)`), LOG and DH as their authors released them where the text is silent, tADJ in the reading that "
+    "comes nearest to its tables; all methods meet on the same draws."
 )
 
 #: File name, heading, caption, and what draws it.

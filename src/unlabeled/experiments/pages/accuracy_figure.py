@@ -9,14 +9,18 @@ from matplotlib.figure import Figure
 
 from unlabeled.experiments.pages.accuracy import DEFAULT, METRICS, Cell, compared
 from unlabeled.experiments.pages.comparison import BETTER, WORSE
-from unlabeled.experiments.pages.labels import COLOURS, METHOD_LABELS, OUR_COLOUR
+from unlabeled.experiments.pages.labels import COLOURS, OUR_COLOUR, RIVAL_LABELS
 from unlabeled.experiments.pages.real_data import PRIORS, groups_on_same_data
 from unlabeled.experiments.pages.rows import Group, Rows
 
 #: Inches of a line, and of what stands above and below the lines.
 LINE_HEIGHT, FRAME_HEIGHT, WIDTH = 0.29, 2.1, 11.0
-#: Five shapes beside five colours.
-MARKERS = {"log-released": "o", "dh-released": "s", "nnpu": "^", "tadj": "v", "wmmd": "P"}
+#: Five shapes beside five colours, and a hollow one for the other reading of tADJ.
+MARKERS = {"log-released": "o", "dh-released": "s", "nnpu": "^", "tadj-balanced": "v", "wmmd": "P"}
+STYLES: dict[str, dict[str, Any]] = {
+    method: {"color": COLOURS[method], "marker": marker, "markersize": 5} for method, marker in MARKERS.items()
+}
+STYLES["tadj"] = STYLES["tadj-balanced"] | {"fillstyle": "none"}
 OUR_DOT: dict[str, Any] = {"color": OUR_COLOUR, "marker": "D", "markersize": 6.5}
 #: Ours stands a little above the middle of a line and the five a little below, so that none hides another's.
 APART = 0.19
@@ -57,9 +61,9 @@ def _frame(axes: Axes, names: list[str], title: str) -> None:
 
 
 def _draw_line(axes: Axes, rows: Rows, cell: Cell, y: int) -> None:
-    ours, five = groups_on_same_data(rows, cell.place, DEFAULT, METHOD_LABELS)
-    for method, group in five.items():
-        _draw_dot(axes, group, cell.metric, y + APART, _style_of(method))
+    ours, rivals = groups_on_same_data(rows, cell.place, DEFAULT, RIVAL_LABELS)
+    for method, group in rivals.items():
+        _draw_dot(axes, group, cell.metric, y + APART, STYLES[method])
     _draw_dot(axes, ours, cell.metric, y - APART, OUR_DOT)
     axes.annotate(
         cell.found.points,
@@ -74,10 +78,6 @@ def _draw_line(axes: Axes, rows: Rows, cell: Cell, y: int) -> None:
     )
 
 
-def _style_of(method: str) -> dict[str, Any]:
-    return {"color": COLOURS[method], "marker": MARKERS[method], "markersize": 5}
-
-
 def _draw_dot(axes: Axes, group: Group, metric: str, y: float, style: dict[str, Any]) -> None:
     mean = group.mean(metric)
     if mean is not None:
@@ -86,7 +86,7 @@ def _draw_dot(axes: Axes, group: Group, metric: str, y: float, style: dict[str, 
 
 def _legend(figure: Figure) -> None:
     axes = figure.axes[0]
-    styles = {f"{DEFAULT} (ours)": OUR_DOT} | {label: _style_of(method) for method, label in METHOD_LABELS.items()}
+    styles = {f"{DEFAULT} (ours)": OUR_DOT} | {label: STYLES[method] for method, label in RIVAL_LABELS.items()}
     handles = [axes.plot([], [], linestyle="", label=label, **style)[0] for label, style in styles.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.suptitle(

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from unlabeled.experiments.pages import paper
-from unlabeled.experiments.pages.figures import bayes_risk, sweep
-from unlabeled.experiments.pages.labels import METHOD_LABELS
+from unlabeled.experiments.pages.figures import TADJ, bayes_risk, sweep
+from unlabeled.experiments.pages.labels import METHOD_LABELS, RIVAL_LABELS
 from unlabeled.experiments.pages.real_data import Place, group_at, is_judged
 from unlabeled.experiments.pages.rows import Group, Mean, Rows, paired_difference
 from unlabeled.experiments.pages.tables import timed
 
 COMPARABLE = 0.01
 N_ERRORS = 2.0
-OTHERS = ("log-released", "dh-released", "nnpu", "tadj")
+OTHERS = ("log-released", "dh-released", "nnpu", TADJ)
 WITH_PRIOR = ("log-released", "dh-released", "nnpu")
 
 
@@ -127,13 +127,15 @@ def nears_bayes(rows: Rows) -> Verdict | None:
     along = _along(rows, "n_unlabeled")
     if len(along) < 2:
         return None
-    gaps = 1 - bayes_risk(0.5) - _curve(along, "wmmd", "accuracy")
+    means = [groups["wmmd"].mean("accuracy") for groups in along.values()]
+    first, last = ((1 - bayes_risk(0.5) - mean.value, mean.error) for mean in (means[0], means[-1]) if mean is not None)
     sizes = list(along)
-    trend = np.polyfit(sizes, gaps, 1)[0]
-    numbers = (
-        f"gap to 1 - Bayes risk {100 * gaps[0]:.1f} points at {sizes[0]:.0f}, {100 * gaps[-1]:.1f} at {sizes[-1]:.0f}"
+    numbers = " and ".join(
+        f"{100 * gap:.1f} ± {100 * error:.1f} points at {size:.0f}"
+        for size, (gap, error) in ((sizes[0], first), (sizes[-1], last))
     )
-    return Verdict(bool(gaps[-1] < gaps[0] and trend < 0), numbers)
+    closer = first[0] - last[0] > N_ERRORS * np.hypot(first[1], last[1])
+    return Verdict(bool(closer), f"gap to 1 - Bayes risk {numbers}")
 
 
 def highest_accuracy(rows: Rows) -> Verdict | None:
@@ -169,7 +171,7 @@ def accuracy_over_priors(rows: Rows) -> Verdict | None:
         return None
     gaps = {m: _difference_along(along, "wmmd", m, "accuracy") for m in OTHERS}
     level = all(gaps[m].value >= -COMPARABLE for m in ("log-released", "nnpu"))
-    better = all(gaps[m].value > N_ERRORS * gaps[m].error for m in ("dh-released", "tadj"))
+    better = all(gaps[m].value > N_ERRORS * gaps[m].error for m in ("dh-released", TADJ))
     return Verdict(level and better, f"mean over the priors: {_averages(along, 'accuracy')}")
 
 
@@ -189,8 +191,8 @@ def tadj_highest_auc(rows: Rows) -> Verdict | None:
     along = _along(rows, "true_prior")
     if not _complete(along):
         return None
-    highest = [all(_value(g["tadj"], "auc") >= _value(g[m], "auc") for m in METHOD_LABELS) for g in along.values()]
-    within = [_not_lower(g, "tadj", METHOD_LABELS, "auc") for g in along.values()]
+    highest = [all(_value(g[TADJ], "auc") >= _value(g[m], "auc") for m in METHOD_LABELS) for g in along.values()]
+    within = [_not_lower(g, TADJ, METHOD_LABELS, "auc") for g in along.values()]
     numbers = f"highest at {_count(highest)} priors, within two errors at {_count(within)}"
     return Verdict(all(within), f"{numbers}; {_averages(along, 'auc')}")
 
@@ -221,8 +223,8 @@ def tadj_unknown(rows: Rows) -> Verdict | None:
     along = _along(rows, "n_unlabeled", "estimated")
     if not _complete(along):
         return None
-    worst = [_least_accurate(groups) == "tadj" for groups in along.values()]
-    level = [_comparable(g["tadj"], g["wmmd"], "auc") for g in along.values()]
+    worst = [_least_accurate(groups) == TADJ for groups in along.values()]
+    level = [_comparable(g[TADJ], g["wmmd"], "auc") for g in along.values()]
     numbers = f"lowest accuracy at {_count(worst)} sizes, AUC comparable to WMMD's at {_count(level)}"
     return Verdict(sum(worst) > len(worst) / 2 and all(level), numbers)
 
@@ -252,21 +254,28 @@ def _lost(known: Group, unknown: Group, metric: str) -> Group:
 # --- Experiment 4 ---
 
 
-def _ratios(rows: Rows) -> dict[str, float] | None:
+def _ratios(rows: Rows) -> dict[str, np.ndarray] | None:
+    """How many times as long as WMMD each method took, draw by draw."""
     found = timed(rows)
     if found is None:
         return None
     methods, seconds = found
-    ratios = (seconds / seconds[:, [methods.index("wmmd")]]).mean(axis=0)
-    return dict(zip(methods, ratios.tolist(), strict=True))
+    return dict(zip(methods, (seconds / seconds[:, [methods.index("wmmd")]]).T, strict=True))
+
+
+def _at_least(ratios: np.ndarray) -> float:
+    """The geometric mean less two standard errors: one draw on a busy machine does not decide."""
+    logs = Mean.of(np.log(ratios))
+    assert logs is not None  # noqa: S101 (there are draws)
+    return float(np.exp(logs.value - N_ERRORS * logs.error))
 
 
 def fastest(rows: Rows) -> Verdict | None:
     """WMMD's training time is the least."""
     ratios = _ratios(rows)
-    if ratios is None or set(ratios) != set(METHOD_LABELS):
+    if ratios is None or {paper.plain_name(m) for m in ratios} != {paper.plain_name(m) for m in METHOD_LABELS}:
         return None
-    return Verdict(all(ratios[m] > 1 for m in ratios if m != "wmmd"), _ratio_text(ratios))
+    return Verdict(all(_at_least(ratios[m]) > 1 for m in ratios if m != "wmmd"), _ratio_text(ratios))
 
 
 def three_hundred(rows: Rows) -> Verdict | None:
@@ -274,11 +283,13 @@ def three_hundred(rows: Rows) -> Verdict | None:
     ratios = _ratios(rows)
     if ratios is None or not {"log-released", "dh-released"} <= set(ratios):
         return None
-    return Verdict(min(ratios["log-released"], ratios["dh-released"]) >= 300, _ratio_text(ratios))
+    longer = [np.mean(ratios[m]) >= 300 for m in ("log-released", "dh-released")]
+    return Verdict(all(longer), _ratio_text(ratios))
 
 
-def _ratio_text(ratios: dict[str, float]) -> str:
-    return ", ".join(f"{METHOD_LABELS[m]} {ratio:.1f}" for m, ratio in ratios.items())
+def _ratio_text(ratios: dict[str, np.ndarray]) -> str:
+    parts = [f"{RIVAL_LABELS[m]} {np.mean(found):.1f} ({np.median(found):.1f})" for m, found in ratios.items()]
+    return f"mean (median) of the ratio to WMMD: {', '.join(parts)}"
 
 
 # --- Tables 3 and 4 ---
@@ -420,37 +431,67 @@ def km2_worse_on_gaussians(rows: Rows) -> Verdict | None:
     """Ours of KM2 and KM1 at the points of Figure 3, on shared draws; all methods that use KM1 have one estimate."""
     errors: dict[tuple[str, float], list[Group]] = {}
     for method, prior in (("nnpu", "estimated"), ("wmmd", "km2")):
-        for swept in ("n_unlabeled", "true_prior"):
-            for value, group in sweep(rows, method, swept, {"prior": prior, "kernel": "rbf"}):
-                truth = value if swept == "true_prior" else 0.5
-                off = {d: {"error": abs(p - truth)} for d, p in group.values("prior").items()}
-                errors.setdefault((swept, value), []).append(Group(off))
-    errors.pop(("n_unlabeled", 400.0), None)  # the prior 0.5 of the other axis
+        for (swept, value), group in _points(rows, method, prior).items():
+            truth = value if swept == "true_prior" else 0.5
+            off = {d: {"error": abs(p - truth)} for d, p in group.values("prior").items()}
+            errors.setdefault((swept, value), []).append(Group(off))
     gaps = [paired_difference(pair[1], pair[0], "error") for pair in errors.values() if len(pair) == 2]
     found = [gap for gap in gaps if gap is not None]
     if not found:
         return None
-    worse = [gap.value > N_ERRORS * gap.error for gap in found]
-    better = [gap.value < -N_ERRORS * gap.error for gap in found]
+    worse, better = _told_apart(found)
     mean = round(float(np.mean([gap.value for gap in found])), 3) + 0.0  # never minus nothing
     draws = min(gap.n_draws for gap in found)
     numbers = f"KM2's error is larger at {_count(worse)} points, smaller at {_count(better)}; by {mean:+.3f} on average"
     return Verdict(sum(worse) > len(worse) / 2, f"{numbers}, {draws} draws")
 
 
-def density_better_for_wmmd(rows: Rows) -> Verdict | None:
-    """WMMD's accuracy with the density-based prior against KM1's, as released, on shared draws."""
-    parts, better, worse = [], [], []
-    for name in paper.SMALL:
-        groups = [group_at(rows, Place(name, prior), "wmmd") for prior in ("estimated", "km1-released")]
-        gap = paired_difference(groups[0], groups[1], "accuracy")
-        if gap is None:
-            return None
-        better.append(gap.value > N_ERRORS * gap.error)
-        worse.append(gap.value < -N_ERRORS * gap.error)
-        parts.append(f"{name} {100 * gap.value:+.1f}")
-    numbers = f"better on {_count(better)} sets, worse on {_count(worse)}; density less KM1, points: {', '.join(parts)}"
+def density_better_for_wmmd(rows: Rows, km1: str = "km1-released") -> Verdict | None:
+    """WMMD's accuracy with the density-based prior against KM1's on shared draws of the small sets."""
+    groups = {
+        name: [group_at(rows, Place(name, prior), "wmmd") for prior in ("estimated", km1)] for name in paper.SMALL
+    }
+    gaps = {name: paired_difference(pair[0], pair[1], "accuracy") for name, pair in groups.items()}
+    found = {name: gap for name, gap in gaps.items() if gap is not None}
+    if len(found) < len(gaps):
+        return None
+    parts = ", ".join(f"{name} {100 * gap.value:+.1f}" for name, gap in found.items())
+    better, worse = _told_apart(list(found.values()))
+    numbers = f"better on {_count(better)} sets, worse on {_count(worse)}; density less KM1, points: {parts}"
     return Verdict(sum(better) > len(better) / 2, numbers)
+
+
+def density_better_on_gaussians(rows: Rows) -> Verdict | None:
+    """The same at the points of Figure 3, with KM1 as implemented here."""
+    pairs: dict[tuple[str, float], list[Group]] = {}
+    for prior in ("estimated", "km1"):
+        for point, group in _points(rows, "wmmd", prior).items():
+            pairs.setdefault(point, []).append(group)
+    gaps = [paired_difference(pair[0], pair[1], "accuracy") for pair in pairs.values() if len(pair) == 2]
+    found = [gap for gap in gaps if gap is not None]
+    if not found:
+        return None
+    better, worse = _told_apart(found)
+    mean, draws = 100 * np.mean([gap.value for gap in found]), min(gap.n_draws for gap in found)
+    numbers = f"better at {_count(better)} points, worse at {_count(worse)}; density less KM1 {mean:+.1f} points"
+    return Verdict(sum(better) > len(better) / 2, f"{numbers} on average, {draws} draws")
+
+
+def _told_apart(gaps: list[Mean]) -> tuple[list[bool], list[bool]]:
+    """Where a difference is above, and where below 0 by more than two standard errors."""
+    above, below = ([sign * gap.value > N_ERRORS * gap.error for gap in gaps] for sign in (1, -1))
+    return above, below
+
+
+def _points(rows: Rows, method: str, prior: str) -> dict[tuple[str, float], Group]:
+    """A method's groups at the 42 points of Figure 3."""
+    found = {
+        (swept, value): group
+        for swept in ("n_unlabeled", "true_prior")
+        for value, group in sweep(rows, method, swept, {"prior": prior, "kernel": "rbf"})
+    }
+    found.pop(("n_unlabeled", 400.0), None)  # the prior 0.5 of the other axis
+    return found
 
 
 def km1_does_not_scale(rows: Rows) -> Verdict | None:
@@ -488,7 +529,7 @@ def gaussian_kernel_better(rows: Rows) -> Verdict | None:
 
 
 def kernels_level(methods: tuple[str, ...], metric: str, *, everywhere: bool) -> Callable[[Rows], Verdict | None]:
-    """Both kernels comparable at every prior, or on average over them."""
+    """Both kernels comparable at every prior, or at most of them and, two errors included, on average."""
 
     def check(rows: Rows) -> Verdict | None:
         parts, held = [], []
@@ -497,9 +538,11 @@ def kernels_level(methods: tuple[str, ...], metric: str, *, everywhere: bool) ->
             if not pairs:
                 return None
             level = [_comparable(g, i, metric) and _comparable(i, g, metric) for _, g, i in pairs]
-            gap = float(np.mean([_value(g, metric) - _value(i, metric) for _, g, i in pairs]))
-            held.append(all(level) if everywhere else abs(gap) <= COMPARABLE)
-            parts.append(f"{METHOD_LABELS[method]} at {_count(level)} priors, on average {100 * gap:+.1f} points")
+            gap = _difference_along({p: {"g": g, "i": i} for p, g, i in pairs}, "g", "i", metric)
+            mostly = sum(level) > len(level) / 2 and abs(gap.value) + N_ERRORS * gap.error <= COMPARABLE
+            held.append(all(level) if everywhere else mostly)
+            average = f"{100 * gap.value:+.1f} ± {100 * gap.error:.1f} points"
+            parts.append(f"{METHOD_LABELS[method]} at {_count(level)} priors, on average {average}")
         return Verdict(all(held), "comparable, and Gaussian less inverse kernel: " + ", ".join(parts))
 
     return check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unlabeled.experiments.pages.labels import METHOD_LABELS
+from unlabeled.experiments.pages.labels import RIVAL_LABELS
 from unlabeled.experiments.pages.real_data import Place, groups_on_same_data, is_judged
 from unlabeled.experiments.pages.rows import Group, Mean, Rows, paired_difference, paired_p_value
 
@@ -58,7 +58,7 @@ def in_points(difference: float, sign: str = "") -> str:
 
 def compare(rows: Rows, place: Place, method: str, metric: str) -> Comparison:
     """One of our methods with the best of the five."""
-    group, rivals = groups_on_same_data(rows, place, method, METHOD_LABELS)
+    group, rivals = groups_on_same_data(rows, place, method, RIVAL_LABELS)
     best = best_of(rivals, metric)
     if best is None:
         return Comparison(group.mean(metric))

@@ -17,6 +17,7 @@ from unlabeled.experiments.pages.rows import Group, Mean, Rows
 
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#999999"
 N_UNLABELED, PRIOR = 400, 0.5
+TADJ = "tadj-balanced"
 #: What of the AUC over the priors is drawn once more, larger: priors up to this one, and so much below the best.
 ENLARGED_UP_TO, ENLARGED_HEIGHT = 0.7, 0.045
 
@@ -119,13 +120,13 @@ def _show_the_near_ones(
     for row, metric in enumerate(("accuracy", "auc")):
         for column, swept in enumerate(("n_unlabeled", "true_prior")):
             found = [(m, _means(sweep(rows, m, swept, setting), metric)) for m, _, _, setting in curves]
-            near = [value for method, means in found if method != "tadj" for value in means]
+            near = [value for method, means in found if method != TADJ for value in means]
             if not near:
                 continue
             margin = 0.06 * (max(near) - min(near)) + 2e-3
             bayes = [1 - bayes_risk(PRIOR)] if (row, column) == (0, 0) else []
             axes[row, column].set_ylim(min(near) - margin, max(near + bayes) + margin)
-            _note_tadj(axes[row, column], [value for method, means in found if method == "tadj" for value in means])
+            _note_tadj(axes[row, column], [value for method, means in found if method == TADJ for value in means])
 
 
 def _enlarge(rows: Rows, panel: Axes, curves: list[tuple[str, str, dict[str, Any], dict[str, str]]]) -> None:
@@ -148,7 +149,7 @@ def _note_tadj(panel: Axes, values: list[float]) -> None:
     below = [value for value in values if value < low]
     if below:
         text = f"tADJ goes down to {min(below):.2f}"
-        panel.text(0.02, 0.03, text, transform=panel.transAxes, fontsize=8, color=COLOURS["tadj"], weight="bold")
+        panel.text(0.02, 0.03, text, transform=panel.transAxes, fontsize=8, color=COLOURS[TADJ], weight="bold")
 
 
 def _means(points: list[tuple[float, Group]], metric: str) -> list[float]:
@@ -157,7 +158,7 @@ def _means(points: list[tuple[float, Group]], metric: str) -> list[float]:
 
 def sweep(rows: Rows, method: str, swept: str, setting: dict[str, str]) -> list[tuple[float, Group]]:
     """The groups along one axis of Figures 2 and 3, by the value on it."""
-    if method == "tadj":  # it uses no prior
+    if method.startswith("tadj"):  # it uses no prior
         setting = setting | {"prior": "known"}
     fixed = {"n_unlabeled": N_UNLABELED, "true_prior": PRIOR} | setting
     values = sorted({found[swept] for found in rows.settings("gaussians")})

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 #: In the order of the paper's tables. The colours are Okabe and Ito's, which colour-blind readers can tell apart.
-METHOD_LABELS = {"log-released": "LOG", "dh-released": "DH", "nnpu": "NNPU", "tadj": "tADJ", "wmmd": "WMMD"}
+METHOD_LABELS = {"log-released": "LOG", "dh-released": "DH", "nnpu": "NNPU", "tadj-balanced": "tADJ", "wmmd": "WMMD"}
+#: Whom our own methods are compared with: tADJ in both readings, of which now one and now the other is the stronger.
+RIVAL_LABELS = METHOD_LABELS | {"tadj": "tADJ, unweighted"}
 COLOURS = {
     "log-released": "#E69F00",
     "dh-released": "#CC79A7",
     "nnpu": "#009E73",
-    "tadj": "#56B4E9",
+    "tadj-balanced": "#56B4E9",
     "wmmd": "#D55E00",
 }
 #: Our own methods bear the names that the command knows them by, and take the colour that is left.

@@ -52,7 +52,7 @@ def printed(table: str, metric: str, dataset: str, method: str) -> Printed | Non
 
 def plain_name(method: str) -> str:
     """The name that the paper's numbers are kept by: of a method, whatever its reading."""
-    return method.removesuffix("-released")
+    return method.removesuffix("-released").removesuffix("-balanced")
 
 
 def highest(table: str, metric: str, dataset: str) -> tuple[list[str], float]:

@@ -53,7 +53,9 @@ READINGS = (
     Reading("KM1 as released", "log-released", "log-released", "km1-released"),
     Reading("KM1 as released", "dh-released", "dh-released", "km1-released"),
     Reading("KM1 as released", "nnpu", "nnpu", "km1-released"),
-    Reading("classes balanced", "tadj", "tadj-balanced"),
+    Reading("unweighted", "tadj-balanced", "tadj"),
+    Reading("last epoch", "nnpu", "nnpu-last"),
+    Reading("last epoch, KM1 as released", "nnpu", "nnpu-last", "km1-released"),
     Reading("1e-8 added", "wmmd", "wmmd-floor"),
 )
 #: What if the prior had come out far too small? No estimate, and so no reading of the paper: a test of a suspicion.
@@ -63,10 +65,10 @@ SMALL = tuple(
     for prior in ("0.05", "0.1")
 )
 TRIED = (
-    Reading("standardised", "tadj", "tadj-standardised"),
-    Reading("liblinear", "tadj", "tadj-liblinear"),
-    Reading("C by log-loss", "tadj", "tadj-log-loss"),
-    Reading("C by AUC", "tadj", "tadj-auc"),
+    Reading("unweighted, standardised", "tadj-balanced", "tadj-standardised"),
+    Reading("unweighted, liblinear", "tadj-balanced", "tadj-liblinear"),
+    Reading("unweighted, C by log-loss", "tadj-balanced", "tadj-log-loss"),
+    Reading("unweighted, C by AUC", "tadj-balanced", "tadj-auc"),
     Reading("standardised", "nnpu", "nnpu-standardised"),
     Reading("batches of 20", "nnpu", "nnpu-20"),
 )
@@ -100,8 +102,15 @@ class Difference:
         if self.extract is not None:
             return self.extract
         told = self.told
-        shown = [f"{reading.name}: {_percent(mean)}" for reading, mean in self.tried if reading in (told or READINGS)]
+        shown = [
+            f"{reading.name}: {_percent(mean)}{self._of_few(mean)}"
+            for reading, mean in self.tried
+            if reading in (told or READINGS)
+        ]
         return "; ".join(shown if told else [NOT_EXPLAINED, *shown])
+
+    def _of_few(self, mean: Mean) -> str:
+        return f" ({mean.n_draws} draws)" if mean.n_draws < self.ours.n_draws else ""
 
     @property
     def is_explained(self) -> bool:
@@ -154,7 +163,17 @@ def summary(found: list[Difference]) -> str:
     return (
         f"{len(found)} cells differ from the paper. With another reading, run on the same draws, {n_explained} of them "
         f"do not; {small}{n_extracts} are on extracts of the data; "
-        f"{len(found) - n_explained - n_small - n_extracts} are not explained."
+        f"{len(found) - n_explained - n_small - n_extracts} are not explained. {_how_many_were_tried(found)}"
+    )
+
+
+def _how_many_were_tried(found: list[Difference]) -> str:
+    numbers = [len([r for r, _ in d.tried if r not in SMALL]) for d in found if d.extract is None]
+    if not any(numbers):
+        return "No other readings were run."
+    return (
+        f"Up to {max(numbers)} other readings were tried on one cell, so that one of them may be near the paper by "
+        "chance; the right one should account for most cells of its method."
     )
 
 
@@ -173,7 +192,8 @@ def explained(rows: Rows) -> TableBlock | None:
     ]
     caption = (
         f"The cells marked {DIFFERS}. A reason is a reading that was run on the same draws and does not differ, with "
-        "its number; behind the words 'not explained' stand the readings that were run on all draws and differ too."
+        "its number, and its draws where they are fewer; behind the words 'not explained' stand the readings that were "
+        "run on all draws and differ too."
     )
     return TableBlock(["", "", "", "here", "paper", "tested reason"], lines, caption) if lines else None
 
@@ -212,10 +232,10 @@ def nearest(rows: Rows, method: str) -> dict[str, tuple[int, int, float]]:
 def _nearest_table(rows: Rows) -> TableBlock | None:
     lines = [
         [METHOD_LABELS[method], name, str(n_differing), str(n_nearest), f"{distance:.1f}"]
-        for method in ("tadj", "nnpu")
+        for method in ("tadj-balanced", "nnpu")
         for name, (n_differing, n_nearest, distance) in nearest(rows, method).items()
     ]
-    n_cells = {METHOD_LABELS[m]: len(next(iter(distances(rows, m).values()), [])) for m in ("tadj", "nnpu")}
+    n_cells = {METHOD_LABELS[m]: len(next(iter(distances(rows, m).values()), [])) for m in ("tadj-balanced", "nnpu")}
     counts = ", ".join(f"{n} of {label}" for label, n in n_cells.items() if n)
     caption = f"Over the cells of Table 3 in which all were run: {counts}. Distance: mean, in points."
     header = ["", "reading", "cells that differ", "cells in which it is nearest", "distance from the paper"]
