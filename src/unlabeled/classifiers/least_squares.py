@@ -142,6 +142,9 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
     One of the kernels averaged by default goes from x to y in two steps, by way of any row z: the mean over z of
     k(x, z) k(z, y). It knows how dense rows are, and so needs few positives to find a class in the middle of another.
 
+    Far from all rows that it was fitted to, where kernels vanish, the ratio is a constant, which may lie on either side
+    of the threshold: it says nothing of such a row. (The linear kernel goes on rising instead.)
+
     ``sample_weight`` of whole numbers are frequencies: a weight of 2 equals the row twice, in leave-one-out too.
 
     Examples

@@ -53,9 +53,18 @@ def probability(scores: FloatArray, honest: HonestScores, prior: float) -> Float
 
 def expected_prior(honest: HonestScores) -> float:
     """Mean of all priors weighted by their likelihood, each at its best slope; with few data it stays off 0 and 1."""
+    return float(_weights_of_priors(honest) @ _PRIORS)
+
+
+def prior_quantile(honest: HonestScores, below: float) -> float:
+    """The prior below which lies this share of all priors, weighted in the same way."""
+    return float(np.interp(below, np.cumsum(_weights_of_priors(honest)), _PRIORS))
+
+
+def _weights_of_priors(honest: HonestScores) -> FloatArray:
     log_weights = _log_likelihoods_of_table(honest).max(axis=0) + _LOG_PRIOR_OF_PRIORS
     weights = np.exp(log_weights - log_weights.max())
-    return float(weights @ _PRIORS / weights.sum())
+    return np.asarray(weights / weights.sum())
 
 
 def _log_likelihoods_of_table(honest: HonestScores) -> FloatArray:

@@ -82,7 +82,8 @@ class PriorEstimator(PUInput, BaseEstimator):
         Not the noise of this estimate alone, which knows nothing of its bias: between which limits the prior lies, from
         how many unlabeled rows score as high as the labelled positives do (`unlabeled.priors.limits`), and wide enough
         for the estimate itself. With few positives it is wide. The upper end assumes labels given completely at random;
-        the lower end also that the highest scores are those of positives (irreducibility). Where that is in doubt the
+        the lower end also that the highest scores are those of positives (irreducibility), or that probabilities are
+        a logistic curve in the rank of the score: the smaller of the two limits is taken. Where both are in doubt the
         estimate is an upper bound of the prior, and the prior may lie anywhere below the interval.
 
         Parameters

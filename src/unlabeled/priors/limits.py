@@ -3,13 +3,18 @@
 From above: no more positives than agree with the unlabeled rows in regions of top scores. Several regions are tried,
 which their number makes up for. This assumes labels given completely at random, and nothing else.
 
-From below: if one of the regions holds hardly any negatives, the unlabeled rows in it are positives. Which of the
-regions does is not known, so that the smallest of their limits counts; no correction is needed for that. That there is
-such a region is irreducibility with a size: the fifth of the positives with the highest scores, or a smaller part where
-positives are many, lies among positives. Where it does not, the lower limit may come out too high, and nothing in the
-data can tell. There is no lower limit where the assumption says nothing or is refuted: with fewer than five positives
-(a fifth of them is no region), where the scores do not tell labelled from unlabeled rows, and where it contradicts the
-upper limit.
+From below: two limits, each of which holds under an assumption of its own, and the smaller of them counts.
+
+- If one of the regions holds hardly any negatives, the unlabeled rows in it are positives. Which of the regions does is
+  not known, so that the smallest of their limits counts; no correction is needed for that. That there is such a region
+  is irreducibility with a size: the fifth of the positives with the highest scores, or a smaller part where positives
+  are many, lies among positives.
+- If P(y = 1 | score) is a logistic curve in the rank of the score, as the estimate "auto" has it, a prior is as
+  probable as the curve that goes with it. That holds where classes overlap everywhere, and no region is pure.
+
+Where neither holds, the lower limit may come out too high, and nothing in the data can tell. There is no lower limit
+where the assumptions say too little or are refuted: with fewer than ten positives, where the scores do not tell
+labelled from unlabeled rows, and where they contradict the upper limit.
 """
 
 from __future__ import annotations
@@ -20,12 +25,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import norm
 
+from unlabeled.deciding.rank_logistic import prior_quantile
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.top_counts import PORTIONS
 from unlabeled.priors.top_regions import TopRegion
 
 #: With fewer labelled positives the ranking can be used, and hardly a number told: over the draws of
-#: ``benchmarks/intervals.py`` the interval of the prior is then half as wide as all it could be, or wider.
+#: ``benchmarks/intervals.py`` the interval of the prior is then half as wide as all it could be, or wider, and where
+#: classes are rare lower limits came out above the prior more often than they may.
 ENOUGH_POSITIVES = 10
 #: An interval of a share that is wider than this says little.
 WIDE = 0.3
@@ -50,9 +57,9 @@ def share_limits(scores: HonestScores, level: float = 0.95) -> tuple[float, floa
     """Limits of the share of positives among the unlabeled rows, each wrong with a probability of (1 - level) / 2."""
     tail = (1 - level) / 2
     high = _upper_limit(scores, tail)
-    if scores.n_positive * PURE_PORTION < 1 or not _tell_apart(scores, tail):
+    if scores.n_positive < ENOUGH_POSITIVES or not _tell_apart(scores, tail):
         return 0.0, high
-    low = _lower_limit(scores, tail)
+    low = min(_lower_limit(scores, tail), prior_quantile(scores.against_unlabeled(), tail))
     return (low if low <= high else 0.0), high
 
 
@@ -101,7 +108,7 @@ def _upper_limit(scores: HonestScores, tail: float) -> float:
 
 
 def _lower_limit(scores: HonestScores, tail: float) -> float:
-    """The smallest share under which so many unlabeled rows in one of the regions are not too improbable."""
+    """By regions: the smallest share under which so many unlabeled rows in one of them are not too improbable."""
     n_positive, n_unlabeled = scores.n_positive, scores.n_unlabeled
     smallest = min(PURE_PORTION, 4 / np.sqrt(n_positive))
     portions = [smallest, *(portion for portion in PORTIONS if portion > smallest)]
