@@ -136,6 +136,32 @@ def shaped(shape, n_rows, d, rng):
     }[shape]
 
 
+@pytest.mark.parametrize("n_rows", [10_000, pytest.param(200_000, marks=pytest.mark.cuda)])
+@pytest.mark.parametrize("jitter", [0.0, 1e-9])
+@pytest.mark.usefixtures("products")
+def test_copies_have_one_error_that_does_not_average_out(kernel, jitter, n_rows, rng):
+    points = rng.standard_normal((n_rows, 3))
+    n_copies = n_rows // 50
+    points[:n_copies] = 6.0 + jitter * points[:n_copies]
+    steps = rng.standard_normal((40, 3))
+    steps *= np.sqrt(rng.uniform(0, 6, (40, 1))) / np.linalg.norm(steps, axis=1, keepdims=True)
+    sharpness = 5e3
+    queries = 6.0 + steps / np.sqrt(sharpness)
+    assert error(queries, points, kernel, [float(KERNELS[kernel].sharpness(sharpness))]) <= 1
+
+
+@pytest.mark.parametrize("shape", ["categories", "lattice"])
+@pytest.mark.parametrize("n_features", [2, 4])
+@pytest.mark.cuda
+@pytest.mark.usefixtures("products")
+def test_rows_that_share_coordinates(kernel, shape, n_features, rng):
+    points = rng.integers(0, 3 if shape == "categories" else 100, (100_000, n_features)).astype(float)
+    queries = points[:60] + rng.choice([0.0, 0.5], (60, n_features))
+    for sharpness in (1e-3, 0.1, 4.0, 8.0, 50.0):
+        gammas = KERNELS[kernel].sharpness(sharpness * 2.0 ** np.arange(4))
+        assert error(queries, points, kernel, gammas) <= 1
+
+
 @settings(
     max_examples=settings.default.max_examples // 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
