@@ -235,6 +235,14 @@ def test_nothing_is_left_of_a_sum_of_its_own(monkeypatch):
     assert log_kernel_sums([[1.0]], [[1.0]], "rbf", 1.0, own=[0], engine="tree")[0, 0] == -np.inf
 
 
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("d", [1, 3])
+def test_squared_distances_that_overflow_are_no_news(d, rng):
+    points = 1e160 * rng.standard_normal((1500, d))
+    assert_right(points[:50], points, [1e-320, 1.0])
+
+
 def test_the_data_decide(rng):
     """Wide kernels go by cells, narrow ones by leaves, and what neither is good for by all pairs."""
 

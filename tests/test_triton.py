@@ -205,6 +205,27 @@ def test_a_query_much_nearer_than_the_scouts(rng, monkeypatch):
     assert error(queries, points, "rbf", of_median([300.0], 8, "rbf")) <= 1
 
 
+class OnCard(torch.Tensor):
+    """A tensor that NumPy cannot read as it is, as those on a card."""
+
+    def __array__(self, *_, **__):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy.")
+
+
+def test_tensors_may_be_anything_that_is_given(rng):
+    """Also weights, own points and gammas; and tensors of the processor that NumPy does not read by itself."""
+    points = rng.standard_normal((7, 2)).astype(np.float32)
+    own, log_weights = np.arange(5), rng.uniform(-1, 1, 7)
+    expected = log_kernel_sums(points[:5], points, "rbf", [0.5, 3.0], own=own, log_weights=log_weights)
+    given = {"own": torch.from_numpy(own), "log_weights": torch.from_numpy(log_weights)}
+    gammas, given = torch.tensor([0.5, 3.0]).as_subclass(OnCard), {k: v.as_subclass(OnCard) for k, v in given.items()}
+    rows = torch.from_numpy(points).requires_grad_()
+    np.testing.assert_allclose(log_kernel_sums(rows[:5], rows, "rbf", gammas, **given), expected, atol=1e-12)
+    short = rows.bfloat16()
+    found = log_kernel_sums(short, short, "rbf", 0.5)
+    np.testing.assert_allclose(found, log_kernel_sums(short.float(), short.float(), "rbf", 0.5), atol=1e-12)
+
+
 @pytest.mark.usefixtures("products")
 def test_nothing_but_the_own_point():
     answer = log_kernel_sums(np.ones((1, 2)), np.ones((1, 2)), "rbf", [1.0, 2.0], own=[0], engine="triton")

@@ -222,7 +222,7 @@ def _try(
     amplitude, floor = job.loops.rounding(job.reach, tiles.sq_norms(queries, job.centre), gammas, precision)
     possible = left & (amplitude <= precision.most).all(axis=0)
     n_features, alone = queries.shape[1], np.zeros(())
-    surely = precision.suffices(amplitude, alone, n_features).all(axis=0)
+    surely = np.asarray(precision.suffices(amplitude, alone, n_features).all(axis=0))
     if len(queries) > 4 * SCOUTS and (possible & ~surely).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
         scouted = possible[scouts]

@@ -99,8 +99,8 @@ def log_sums(
 
     if unsuited(kernel, len(queries), *points.shape, exact=exact):
         return by_brute_force(slice(None), gammas)
-    job = Job.of(queries, points, own, log_weights, n_threads(n_jobs), rtol)
-    sums = job.log_sums(gammas)
+    with np.errstate(over="ignore", invalid="ignore"):  # of squared distances: what is no number goes to brute force
+        sums = Job.of(queries, points, own, log_weights, n_threads(n_jobs), rtol).log_sums(gammas)
     _fill_rest(sums, gammas, by_brute_force)
     return sums
 
