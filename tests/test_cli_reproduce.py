@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from unlabeled.cli import app
 from unlabeled.datasets import PAPER_DATASETS
+from unlabeled.engines import choosing
 from unlabeled.experiments import EXPERIMENTS, run
 from unlabeled.experiments.calibration import calibration_error
 from unlabeled.experiments.cell import Cell
@@ -112,6 +114,15 @@ def test_an_engine_for_all_processes(tmp_path, monkeypatch):
     monkeypatch.setenv("UNLABELED_ENGINE", "numba")  # and is put back afterwards
     assert reproduce("report", "--engine", "reference", "--out", tmp_path).exit_code == 0
     assert os.environ["UNLABELED_ENGINE"] == "reference"
+
+
+def test_an_engine_that_cannot_be_used_is_refused_before_the_cells(tmp_path, monkeypatch):
+    """Else every cell would fail by itself."""
+    monkeypatch.setattr(choosing, "load", lambda _: SimpleNamespace(unusable=lambda: "torch sees no CUDA card"))
+    done = reproduce("figure1", "--quick", "--engine", "triton", "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "torch sees no CUDA card; or use engine='auto'" in " ".join(done.output.replace("│", "").split())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_report_of_nothing(tmp_path):

@@ -228,6 +228,54 @@ def test_steps_that_float32_cannot_hold(rng):
         assert error(points[:300], points, "rbf", [1 / ratio, 1.0]) <= 1e-6
 
 
+def alike(how, n, d, rng):
+    """Rows whose roundings are one error, or few, and not as many as there are rows."""
+    corners = rng.standard_normal((2, d))
+    corners /= np.linalg.norm(corners, axis=1, keepdims=True)
+    rows = corners[np.arange(n) % 2]
+    if how.startswith("categor"):
+        rows = rng.integers(0, 3, (n, d)).astype(float)
+    elif how == "lattice":
+        rows = rng.integers(0, 10, (n, d)).astype(float)
+    elif how == "one category":
+        rows = 0.05 * rng.standard_normal((n, d))
+        rows[:, 0] = np.where(np.arange(n) % 2, 5.0, -3.0)
+    elif how == "narrow clusters":
+        rows = rows + 0.01 * rng.standard_normal((n, d))
+    elif how == "nearly copies":
+        rows = rows + 3e-7 * rng.standard_normal((n, d))
+    return rows
+
+
+@pytest.mark.parametrize("how", ["copies", "nearly copies", "narrow clusters", "one category", "categories", "lattice"])
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_errors_that_do_not_average_out(how, d, rng):
+    """Copies have one error, rows that share a coordinate have a part of theirs in common, all that of the query."""
+    points = alike(how, 20_000, d, rng)
+    of_all = ((points - points.mean(axis=0)) ** 2).sum(axis=1).max()
+    different, n_copies = np.unique(points, axis=0, return_counts=True)
+    for amplitude in (10.0, 20.0, 40.0, 80.0):
+        gammas = amplitude / 2 / of_all * 0.5 ** np.arange(4)
+        steps = rng.standard_normal((120, d))
+        steps *= np.sqrt(rng.uniform(0, 6, (120, 1)) / gammas[0]) / np.linalg.norm(steps, axis=1, keepdims=True)
+        queries = points[:120] + steps
+        fast = log_kernel_sums(queries, points, "rbf", gammas, engine="numba")
+        weights = {"log_weights": np.log(n_copies)}
+        exact = log_kernel_sums(queries, different, "rbf", gammas, engine="numba", exact=True, **weights)
+        np.testing.assert_allclose(fast, exact, rtol=1e-12, atol=1e-6)
+
+
+def test_copies_are_counted(rng):
+    points = rng.standard_normal((3000, 3)) + 100
+    assert numba_engine.most_copies(points) == 1
+    points[::10] = points[7]
+    assert numba_engine.most_copies(points) == 301
+    points[::10] += 1e-9 * rng.standard_normal((300, 3))
+    assert numba_engine.most_copies(points) == 301
+    assert numba_engine.most_copies(points[:, :1]) >= 301
+    assert numba_engine.most_copies(np.zeros((5, 2))) == 5
+
+
 def test_no_weighting_is_refused(rng):
     with pytest.raises(ValueError, match="log_weights must have shape"):
         log_kernel_sums(

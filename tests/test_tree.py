@@ -105,7 +105,7 @@ def test_any_shape_any_bandwidth(way):
 
 @pytest.mark.usefixtures("small_jobs")
 @pytest.mark.parametrize("log_weight", [0.0, -20.0, -60.0])
-@pytest.mark.parametrize("n_gammas", [1, 3])
+@pytest.mark.parametrize("n_gammas", [1, 4])
 def test_roundings_that_do_not_average_out(log_weight, n_gammas, monkeypatch):
     """Copies of one point have the same rounded exponent; beside them a lonely point, nearer and of less weight.
 
@@ -117,6 +117,20 @@ def test_roundings_that_do_not_average_out(log_weight, n_gammas, monkeypatch):
     for exponent in np.linspace(0.5, 40, 60):
         gammas = exponent * 2.0 ** np.arange(n_gammas)
         assert_right(points[:1] - 0.01, points, gammas, log_weights=log_weights)
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.parametrize(("n_values", "d"), [(3, 4), (10, 2)])
+def test_categories_by_all_pairs(n_values, d, rng):
+    """What goes to all pairs must be as exact there, also where rows are copies of a few."""
+    points = rng.integers(0, n_values, (6000, d)).astype(float)
+    different, n_copies = np.unique(points, axis=0, return_counts=True)
+    for gamma in (1.0, 4.0, 8.0, 10.0):
+        gammas = gamma * 0.5 ** np.arange(4)
+        fast = log_kernel_sums(points[:1000], points, "rbf", gammas, engine="tree")
+        weights = {"log_weights": np.log(n_copies)}
+        exact = log_kernel_sums(points[:1000], different, "rbf", gammas, engine="numba", exact=True, **weights)
+        np.testing.assert_allclose(fast, exact, rtol=1e-12, atol=1e-6)
 
 
 @pytest.mark.usefixtures("small_jobs")
@@ -219,6 +233,14 @@ def test_weights_that_leave_most_points_out(monkeypatch, rng):
 def test_nothing_is_left_of_a_sum_of_its_own(monkeypatch):
     go(monkeypatch, "leaves")
     assert log_kernel_sums([[1.0]], [[1.0]], "rbf", 1.0, own=[0], engine="tree")[0, 0] == -np.inf
+
+
+@pytest.mark.usefixtures("small_jobs")
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("d", [1, 3])
+def test_squared_distances_that_overflow_are_no_news(d, rng):
+    points = 1e160 * rng.standard_normal((1500, d))
+    assert_right(points[:50], points, [1e-320, 1.0])
 
 
 def test_the_data_decide(rng):

@@ -136,6 +136,32 @@ def shaped(shape, n_rows, d, rng):
     }[shape]
 
 
+@pytest.mark.parametrize("n_rows", [10_000, pytest.param(200_000, marks=pytest.mark.cuda)])
+@pytest.mark.parametrize("jitter", [0.0, 1e-9])
+@pytest.mark.usefixtures("products")
+def test_copies_have_one_error_that_does_not_average_out(kernel, jitter, n_rows, rng):
+    points = rng.standard_normal((n_rows, 3))
+    n_copies = n_rows // 50
+    points[:n_copies] = 6.0 + jitter * points[:n_copies]
+    steps = rng.standard_normal((40, 3))
+    steps *= np.sqrt(rng.uniform(0, 6, (40, 1))) / np.linalg.norm(steps, axis=1, keepdims=True)
+    sharpness = 5e3
+    queries = 6.0 + steps / np.sqrt(sharpness)
+    assert error(queries, points, kernel, [float(KERNELS[kernel].sharpness(sharpness))]) <= 1
+
+
+@pytest.mark.parametrize("shape", ["categories", "lattice"])
+@pytest.mark.parametrize("n_features", [2, 4])
+@pytest.mark.cuda
+@pytest.mark.usefixtures("products")
+def test_rows_that_share_coordinates(kernel, shape, n_features, rng):
+    points = rng.integers(0, 3 if shape == "categories" else 100, (100_000, n_features)).astype(float)
+    queries = points[:60] + rng.choice([0.0, 0.5], (60, n_features))
+    for sharpness in (1e-3, 0.1, 4.0, 8.0, 50.0):
+        gammas = KERNELS[kernel].sharpness(sharpness * 2.0 ** np.arange(4))
+        assert error(queries, points, kernel, gammas) <= 1
+
+
 @settings(
     max_examples=settings.default.max_examples // 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -177,6 +203,27 @@ def test_a_query_much_nearer_than_the_scouts(rng, monkeypatch):
     points = rng.standard_normal((SMALL[1], 8))
     queries = points[1:200] + 1e-3
     assert error(queries, points, "rbf", of_median([300.0], 8, "rbf")) <= 1
+
+
+class OnCard(torch.Tensor):
+    """A tensor that NumPy cannot read as it is, as those on a card."""
+
+    def __array__(self, *_, **__):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy.")
+
+
+def test_tensors_may_be_anything_that_is_given(rng):
+    """Also weights, own points and gammas; and tensors of the processor that NumPy does not read by itself."""
+    points = rng.standard_normal((7, 2)).astype(np.float32)
+    own, log_weights = np.arange(5), rng.uniform(-1, 1, 7)
+    expected = log_kernel_sums(points[:5], points, "rbf", [0.5, 3.0], own=own, log_weights=log_weights)
+    given = {"own": torch.from_numpy(own), "log_weights": torch.from_numpy(log_weights)}
+    gammas, given = torch.tensor([0.5, 3.0]).as_subclass(OnCard), {k: v.as_subclass(OnCard) for k, v in given.items()}
+    rows = torch.from_numpy(points).requires_grad_()
+    np.testing.assert_allclose(log_kernel_sums(rows[:5], rows, "rbf", gammas, **given), expected, atol=1e-12)
+    short = rows.bfloat16()
+    found = log_kernel_sums(short, short, "rbf", 0.5)
+    np.testing.assert_allclose(found, log_kernel_sums(short.float(), short.float(), "rbf", 0.5), atol=1e-12)
 
 
 @pytest.mark.usefixtures("products")

@@ -62,7 +62,11 @@ def checked_on_device(rows: Any, name: str) -> Any:
 
 def on_host(array: Any) -> Any:
     """A tensor of torch as an array of NumPy, copied where it is on a card; anything else as it is."""
-    return array.detach().cpu().numpy() if is_tensor(array) else array
+    if not is_tensor(array):
+        return array
+    array = array.detach().cpu()
+    short = array.is_floating_point() and array.dtype.itemsize < 4  # NumPy does not know all of these
+    return (array.float() if short else array).numpy()
 
 
 def on_device_of(like: Any, array: Any) -> Any:

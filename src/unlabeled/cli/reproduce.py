@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from unlabeled.datasets import paper_dataset
-from unlabeled.engines.choosing import VARIABLE, choose_engine
+from unlabeled.engines.choosing import VARIABLE, check_usable
 from unlabeled.experiments import run
 from unlabeled.experiments.cell import Cell
 from unlabeled.experiments.harness import DEFAULT_MEMORY_GB, run_cells
@@ -83,7 +83,7 @@ def reproduce(
     if data_home is not None:
         os.environ["UNLABELED_DATA_HOME"] = str(data_home)
     if engine is not None:
-        os.environ[VARIABLE] = _known(engine)  # for all processes of the run
+        os.environ[VARIABLE] = _usable(engine)  # for all processes of the run
     path = out / "results.jsonl"
     _unpack(path)
     chosen = list(targets or ["all"])
@@ -121,11 +121,13 @@ def _options(methods: str | None, datasets: str | None, draws: int | None, *, qu
         raise typer.BadParameter(str(error)) from None
 
 
-def _known(engine: str) -> str:
+def _usable(engine: str) -> str:
     try:
-        return "auto" if engine == "auto" else choose_engine(engine).name
-    except ValueError as error:
+        if engine != "auto":
+            check_usable(engine)
+    except (ValueError, ImportError, OSError, RuntimeError) as error:  # libraries for a card fail in many ways
         raise typer.BadParameter(str(error)) from None
+    return engine
 
 
 def _stages(targets: list[str], options: Options, console: Console) -> list[list[Cell]]:

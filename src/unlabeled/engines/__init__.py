@@ -99,7 +99,7 @@ def log_kernel_sums(
     array([[ 5.550e-01, -4.802e+03],
            [ 3.270e-01, -9.604e+03]])
     """
-    kernel, gammas = as_kernel(kernel), as_gammas(gammas)
+    kernel, gammas = as_kernel(kernel), as_gammas(on_host(gammas))
     queries, points = _as_points(queries, "queries"), _as_points(points, "points")
     log_weights = _as_log_weights(log_weights, len(points))
     own = _as_own(own, len(queries), len(points))
@@ -214,13 +214,13 @@ def _has_terms(own: np.ndarray | None, log_weights: FloatArray | None, n_queries
 def _as_points(array: ArrayLike, name: str) -> FloatArray:
     if is_on_device(array):
         return checked_on_device(array, name)
-    return check_array(array, dtype=(np.float64, np.float32), ensure_min_samples=0, input_name=name)
+    return check_array(on_host(array), dtype=(np.float64, np.float32), ensure_min_samples=0, input_name=name)
 
 
 def _as_log_weights(log_weights: ArrayLike | None, n_points: int) -> FloatArray | None:
     if log_weights is None:
         return None
-    log_weights = np.asarray(log_weights, dtype=np.float64)
+    log_weights = np.asarray(on_host(log_weights), dtype=np.float64)
     if log_weights.shape[-1:] != (n_points,) or log_weights.ndim > 2 or log_weights.shape[0] == 0 < n_points:
         raise ValueError(
             f"log_weights must have shape ({n_points},), one for each point, or several rows of as many; got "
@@ -234,7 +234,7 @@ def _as_log_weights(log_weights: ArrayLike | None, n_points: int) -> FloatArray 
 def _as_own(own: ArrayLike | None, n_queries: int, n_points: int) -> np.ndarray | None:
     if own is None:
         return None
-    own = np.asarray(own)
+    own = np.asarray(on_host(own))
     if own.shape != (n_queries,) or not np.issubdtype(own.dtype, np.integer):
         raise ValueError(f"own must be {n_queries} integers, one for each query; got {own.dtype} of shape {own.shape}.")
     if own.size and (own.min() < -1 or own.max() >= n_points):

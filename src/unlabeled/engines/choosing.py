@@ -138,6 +138,14 @@ def _check_known(engine: object, given: str) -> None:
         raise ValueError(f"{given} is not known; use 'auto' or one of {sorted(ENGINES)}.")
 
 
+def check_usable(engine: str) -> None:
+    """Refuse an engine that is asked for by name and cannot compute here, before work begins that would fail."""
+    choice = choose_engine(engine)
+    unusable = getattr(load(choice.name), "unusable", None)
+    if unusable is not None and (reason := unusable()) is not None:
+        raise RuntimeError(f"engine={choice.name!r} cannot be used: {reason}; or use engine='auto'.")
+
+
 def select_engine(
     engine: str = "auto",
     *,

@@ -16,6 +16,7 @@ blocks of queries.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ import numpy as np
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines import tiles
+from unlabeled.engines.kept import Kept
 from unlabeled.engines.ladders import Ladders
 from unlabeled.engines.threads import n_threads, on_threads
 from unlabeled.engines.vectors import LADDER, ROWS
@@ -41,6 +43,10 @@ _CHUNK = 8_000_000
 ARRAYS_A_GAMMA = 12
 #: Queries that go ahead to see whether float32 suffices.
 SCOUTS = 64
+#: From about so many features on their number decides how exact products are.
+MANY_FEATURES = 50
+#: How far a log sum may be off because its query was rounded.
+MOVED = 7e-7
 #: Terms that sum to less than 2^-this of a sum are left out.
 _NEGLIGIBLE = 24
 #: Exponents of weighted terms that are rounded to float32 may be so far from 0 on average: each unit moves the log sum
@@ -54,7 +60,8 @@ class Precision:
     """Floating-point types of the matrix product and of the exponents, and what can be asked of them.
 
     ``limit``: largest amplitude, sharpness * (|z|^2 + |x|^2), that may be rounded: in float32 the error of a log kernel
-    is about 1e-7 of it. Errors of many terms average out, so a sum S of kernels may be sqrt(S) times as large.
+    is about 1e-7 of it. Errors of many terms average out, so of a sum S of kernels it may be sqrt(S) times as large;
+    but those of copies of a point are one error, so where there are up to c of a point, sqrt(S / c) times.
     ``most``: largest amplitude whose exponents stay in range.
     ``depth``: a point whose log kernel is below -depth does not matter to a log sum above 30 - depth.
     ``least``: smallest sum, for each point, that has lost no terms to underflow.
@@ -67,6 +74,14 @@ class Precision:
     depth: float
     least: float
     shifted: bool = True
+
+    def suffices(self, amplitude: FloatArray, log_sums: FloatArray, n_features: int) -> np.ndarray:
+        """Whether amplitudes may be rounded, by the logs of sums of terms that have errors of their own.
+
+        Errors can meet, and each feature adds one: so much less than the limit is right to 1e-6 also for copies.
+        """
+        limit = self.limit / math.sqrt(2 * (1 + n_features / MANY_FEATURES))
+        return np.asarray(amplitude <= limit * np.exp(np.clip(log_sums, 0, 100) / 2))
 
 
 # A ladder lets terms fall to half the range of exponents, 2^-63 or 2^-511.
@@ -105,6 +120,18 @@ class Job:
     reach: float  # largest squared distance of a point from the centre
     precisions: tuple[Precision, ...]  # to be tried in this order
     n_threads: int
+
+    @cached_property
+    def log_copies(self) -> float:
+        """Log of the most points that float32 makes the same."""
+        return math.log(_COPIES.of(self.points))
+
+    @cached_property
+    def log_totals(self) -> FloatArray:
+        """Log of the sum of the weights of each weighting, relative to the largest."""
+        if self.log_weights is None:
+            return np.log([len(self.points)])
+        return np.log(np.exp(self.log_weights - self.log_top_weights[:, None]).sum(axis=1))
 
     @cached_property
     def log_top_weights(self) -> FloatArray:
@@ -154,10 +181,24 @@ def centre_and_reach(points: FloatArray) -> tuple[FloatArray, float]:
     return centre, float(tiles.sq_norms(points, centre).max())
 
 
-def in_float32(norms: FloatArray, reach: float, gamma: float, log_sums: FloatArray) -> np.ndarray:
+def most_copies(points: FloatArray) -> int:
+    """The most points that float32 makes the same, or nearly."""
+    keys = np.sort(tiles.coarse_keys(points, points.mean(axis=0, dtype=np.float64)))
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return int(np.diff(starts, append=len(keys)).max())
+
+
+#: A model scores by the same points again and again.
+_COPIES: Kept[int] = Kept(most_copies, most=32)
+
+
+def in_float32(
+    norms: FloatArray, reach: float, gamma: float, log_sums: FloatArray, log_copies: float, n_features: int
+) -> np.ndarray:
     """Whether float32 suffices for RBF sums of queries with these squared norms and, about, log sums."""
     amplitude, floor = _rbf_rounding(reach, norms, np.array([gamma]), FLOAT32)
-    return (_is_exact(amplitude, log_sums, FLOAT32) & (amplitude <= FLOAT32.most) & (log_sums >= floor))[0]
+    exact = FLOAT32.suffices(amplitude, log_sums - log_copies, n_features)
+    return np.asarray(exact & (amplitude <= FLOAT32.most) & (log_sums >= floor))[0]
 
 
 def _tiles_can(job: Job, gammas: FloatArray) -> bool:
@@ -192,7 +233,9 @@ def _try(
     """
     amplitude, floor = job.loops.rounding(job.reach, tiles.sq_norms(queries, job.centre), gammas, precision)
     possible = left & (amplitude <= precision.most).all(axis=0)
-    if len(queries) > 4 * SCOUTS and (possible & (amplitude > precision.limit).any(axis=0)).any():
+    n_features, alone = queries.shape[1], np.zeros(())
+    surely = np.asarray(precision.suffices(amplitude, alone, n_features).all(axis=0))
+    if len(queries) > 4 * SCOUTS and (possible & ~surely).any():
         scouts = np.linspace(0, len(queries) - 1, SCOUTS).astype(int)
         scouted = possible[scouts]
         _try(job, queries[scouts], own[scouts], gammas, precision, np.empty_like(sums[..., scouts]), scouted)
@@ -202,16 +245,13 @@ def _try(
         return
     found, in_range = job.loops.tiled(job, queries[possible], own[possible], gammas, precision)
     log_sum = found - job.log_top_weights[:, None, None]
+    log_copies = 0.0 if surely[possible].all() else job.log_copies
     with np.errstate(invalid="ignore"):  # where it is not in range
-        exact = _is_exact(amplitude[:, possible], log_sum, precision)
+        exact = precision.suffices(amplitude[:, possible], log_sum - log_copies, n_features)
         done = (in_range & exact & (log_sum >= floor[:, possible])).all(axis=(0, 1))
     rows = np.flatnonzero(possible)[done]
     sums[..., rows] = found[..., done]
     left[rows] = False
-
-
-def _is_exact(amplitude: FloatArray, log_sums: FloatArray, precision: Precision) -> np.ndarray:
-    return np.asarray(amplitude <= precision.limit * np.exp(np.clip(log_sums, 0, 100) / 2))
 
 
 # --- tiles -----------------------------------------------------------------------------------------------------------
@@ -245,6 +285,8 @@ def _rbf_tiled(
         of_tops = np.multiply.outer(steps, tops - tiling.norms) / _LOG2E
         found = np.log(sums) + of_tops + job.log_top_weights[:, None, None]
     found[np.isnan(found)] = -np.inf  # the top of an empty sum
+    if precision.product is np.float32:
+        in_range &= tiling.moved_by_queries(found, grid.steps) <= MOVED
     return found[:, grid.slots], in_range[:, grid.slots]
 
 
@@ -314,16 +356,34 @@ class Tiling:
     """Queries packed in blocks, to be run against all points by a compiled loop."""
 
     def __init__(self, job: Job, queries: FloatArray, own: np.ndarray, scale: float, precision: Precision) -> None:
-        self.job, self.scale, self.precision = job, scale, precision
+        self.job, self.queries, self.scale, self.precision = job, queries, scale, precision
         self.n_queries = len(queries)
         self.shape = tiles.TileShape.of(queries.shape[1], len(job.points), precision.product)
         self.blocks, self.padded_norms = tiles.pack_queries(queries, job.centre, scale, self.shape, precision.product)
         self.own = np.append(own, np.full(len(self.padded_norms) - self.n_queries, -1))
 
     @property
+    def roundings(self) -> FloatArray:
+        """Squared distances of the queries from what they were rounded to."""
+        return tiles.roundings(self.queries, self.job.centre, self.scale, self.precision.product)
+
+    @property
     def norms(self) -> FloatArray:
         """Squared norms of the queries as they were rounded."""
         return self.padded_norms[: self.n_queries]
+
+    def moved_by_queries(self, log_sums: FloatArray, steps: FloatArray) -> FloatArray:
+        """By how much at most RBF log sums (n_weightings or 1, n_steps, n_queries) are off as queries were rounded.
+
+        All terms share that error. A step d of the query moves their mean exponent by 2 sharpness |z - m| d, where m is
+        the mean of the points, each with the weight of its term; and sharpness |z - m|^2 is no more than the mean
+        exponent, which is at most log(total weight / sum), for no entropy is larger than that of equal shares.
+        """
+        exponents = np.maximum(
+            self.job.log_totals[:, None, None] + self.job.log_top_weights[:, None, None] - log_sums, 0
+        )
+        sq_steps = np.multiply.outer(steps, self.roundings) / _LOG2E
+        return np.asarray(2 * np.sqrt(exponents * sq_steps))
 
     def run(self, loop: Callable[..., None], steps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums (n_weightings or 1, n_steps, n_queries), relative to 2^(step * top) of each query's top (n_queries,)."""

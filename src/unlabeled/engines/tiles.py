@@ -40,6 +40,8 @@ MANY_FEATURES, MANY_FEATURES_GROUPS, LONG_ROWS_GROUPS = 100, 4, 8
 NEVER, UNREAL = -1e30, -1e29
 #: Bytes of a line of the cache.
 CACHE_LINE = 64
+#: Digits of two that tell rows apart: float32 has 24, and rows that differ in the last few may still be rounded alike.
+COARSE = 16
 #: Numbers that several steps are taken with while they are in the cache.
 _IN_CACHE = 32_768
 
@@ -111,7 +113,7 @@ def pack_queries(
     queries: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any
 ) -> tuple[np.ndarray, FloatArray]:
     """Blocks (n_blocks, *shape.queries) of 2 scale * (z - centre), and the squared norms of half of what was stored."""
-    rows, sq_norms = _centred(queries, centre, 2 * scale, shape.height, dtype)
+    rows, sq_norms = centred(queries, centre, 2 * scale, shape.height, dtype)
     groups = rows.reshape(-1, shape.n_groups, ROWS, shape.n_features)
     return _aligned(groups.transpose(0, 1, 3, 2)), sq_norms / 4
 
@@ -120,7 +122,7 @@ def pack_points(
     points: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Blocks (n_blocks, *shape.points) of scale * (x - centre), and offsets (n_blocks, width) of -|x|^2 of that."""
-    rows, sq_norms = _centred(points, centre, scale, shape.width, dtype)
+    rows, sq_norms = centred(points, centre, scale, shape.width, dtype)
     panels = rows.reshape(-1, shape.width // shape.lanes, shape.lanes, shape.n_features)
     offsets: np.ndarray = (-sq_norms).astype(dtype)
     offsets[len(points) :] = NEVER
@@ -144,18 +146,61 @@ def sq_norms(rows: FloatArray, centre: FloatArray) -> FloatArray:
     return norms
 
 
-def _centred(
+def centred(
     rows: FloatArray, centre: FloatArray, scale: float, multiple: int, dtype: Any
 ) -> tuple[np.ndarray, FloatArray]:
     """Rows less a centre, scaled and rounded, zeros after them up to a multiple; and the squared norms of that."""
-    centred = np.zeros((-(-len(rows) // multiple) * multiple, rows.shape[1]), dtype)
-    norms = np.zeros(len(centred))
+    stored = np.zeros((-(-len(rows) // multiple) * multiple, rows.shape[1]), dtype)
+    norms = np.zeros(len(stored))
+    for some, part in _before_rounding(rows, centre, scale, dtype):
+        stored[some] = part
+        norms[some] = _sq_norms(stored[some])
+    return stored, norms
+
+
+def roundings(rows: FloatArray, centre: FloatArray, scale: float, dtype: Any) -> FloatArray:
+    """Squared distances between rows less a centre, scaled, and what they are rounded to."""
+    norms = np.empty(len(rows))
+    for some, part in _before_rounding(rows, centre, scale, dtype):
+        norms[some] = _sq_norms(part - part.astype(dtype))
+    return norms
+
+
+def coarse_keys(rows: FloatArray, centre: FloatArray) -> np.ndarray:
+    """Whole numbers that are the same for rows whose coordinates agree to 2^-`COARSE` of their length.
+
+    Float32 rounds such rows alike. Products of whole numbers, unlike those of floats, do not depend on their order.
+    """
+    factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1] + 1)
+    keys = np.empty(len(rows), np.int64)
+    for some, part in _before_rounding(rows, centre, 1.0, np.float32):
+        _, exponents = np.frexp(np.sqrt(_sq_norms(part)))
+        whole = np.rint(part * np.exp2(COARSE - exponents)[:, None]).astype(np.int64)
+        keys[some] = whole @ factors[1:] + exponents * factors[0]
+    return keys
+
+
+def _before_rounding(
+    rows: FloatArray, centre: FloatArray, scale: float, dtype: Any
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Some rows at a time less a centre, scaled, and mirrored if they are to be rounded far."""
+    mirror = _mirror(rows.shape[1]) if dtype is np.float32 and rows.shape[1] > 1 else None
     for some in _parts_in_cache(rows):
         part = np.subtract(rows[some], centre, dtype=np.float64)
         part *= scale
-        centred[some] = part
-        norms[some] = _sq_norms(centred[some])
-    return centred, norms
+        if mirror is not None:
+            part -= np.multiply.outer(part @ mirror, 2 * mirror)
+        yield some, part
+
+
+def _mirror(n_features: int) -> FloatArray:
+    """The normal of a plane that is oblique to all axes, of length one.
+
+    Rows that have a coordinate in common, as those of a lattice and of categories do, share its rounding. Mirrored at
+    that plane they have no number in common, and distances stay.
+    """
+    normal = np.random.default_rng(0).uniform(1, 2, n_features)
+    return np.asarray(normal / np.linalg.norm(normal))
 
 
 def _parts_in_cache(rows: FloatArray) -> Iterator[slice]:

@@ -99,8 +99,8 @@ def log_sums(
 
     if unsuited(kernel, len(queries), *points.shape, exact=exact):
         return by_brute_force(slice(None), gammas)
-    job = Job.of(queries, points, own, log_weights, n_threads(n_jobs), rtol)
-    sums = job.log_sums(gammas)
+    with np.errstate(over="ignore", invalid="ignore"):  # of squared distances: what is no number goes to brute force
+        sums = Job.of(queries, points, own, log_weights, n_threads(n_jobs), rtol).log_sums(gammas)
     _fill_rest(sums, gammas, by_brute_force)
     return sums
 
@@ -136,6 +136,8 @@ class Sample:
     total: float  # of all weights, the largest
     norms: FloatArray  # (n_queries,), squared distances from the centre of all points
     reach: float  # of the point that is furthest from there
+    n_features: int
+    log_copies: float  # of about as many points as are alike
     rtol: float
 
     @classmethod
@@ -151,7 +153,10 @@ class Sample:
         sq_dist = np.array([((points - query) ** 2).sum(axis=1) for query in queries])
         centre, reach = brute.centre_and_reach(job.points)
         norms = ((queries - centre) ** 2).sum(axis=1)
-        return cls(sq_dist, weights * (len(job.points) / len(places)), float(total), norms, reach, job.rtol)
+        share = len(job.points) / len(places)
+        copies = brute.most_copies(points)
+        log_copies = math.log(copies * share) if copies > 2 else 0.0
+        return cls(sq_dist, weights * share, float(total), norms, reach, points.shape[1], log_copies, job.rtol)
 
     def _least_sums(self, gamma: float) -> FloatArray:
         """The least sum of each query over all weightings, at least 1: that of a query near a point."""
@@ -165,7 +170,8 @@ class Sample:
     def in_float32(self, gamma: float) -> bool:
         """Whether float32 suffices for most queries when all pairs are summed."""
         log_sums = np.log(self._least_sums(gamma))
-        return bool(brute.in_float32(self.norms, self.reach, gamma, log_sums).mean() > 0.5)
+        enough = brute.in_float32(self.norms, self.reach, gamma, log_sums, self.log_copies, self.n_features)
+        return bool(enough.mean() > 0.5)
 
 
 @dataclass(frozen=True)

@@ -156,26 +156,27 @@ def finish(
 ):  # fmt: skip
     """Log sums (n_weightings, n_gammas, n_queries) of sums (n_weightings, n_slots, n_queries), and whom to trust.
 
-    ``numbers`` are the squared unit, the least sum, what a log sum may be off, and the gammas, whose sums are found at
-    ``slots``. Errors of many terms average out, so a sum S of kernels may have terms that are off sqrt(S) times as
-    much.
+    ``numbers`` are the squared unit, the least sum, what a log sum may be off, the log of how many points may be
+    copies of one, and the gammas, whose sums are found at ``slots``. Errors of many terms average out, so a sum S of
+    kernels may have terms that are off sqrt(S) times as much; but c copies have one error, so sqrt(S / c) times.
     """
     queries = (tl.program_id(0) * height + tl.arange(0, height)).to(tl.int64)
     there = queries < n_queries
     norm = tl.load(norms + queries, mask=there, other=0.0)
     top = tl.load(tops + queries, mask=there, other=0.0).to(tl.float64)
     sq_unit, least, tolerance = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
+    log_copies = tl.load(numbers + 3)
     good, target = there, log_sums + queries
     for place in range(n_weightings * n_gammas):
         weighting, number = place // n_gammas, place % n_gammas
-        gamma = tl.load(numbers + 3 + number)
+        gamma = tl.load(numbers + 4 + number)
         slot = weighting * n_slots + tl.load(slots + number).to(tl.int64)
         found = tl.load(sums + slot * n_queries + queries, mask=there, other=1.0)
         in_range = (found > least) & (found < float("inf"))
         value = tl.log(tl.where(in_range, found, 1.0))
         if is_rbf:
             value += gamma * sq_unit * top
-        kept = tl.minimum(tl.maximum(value, 0.0), 100.0)
+        kept = tl.minimum(tl.maximum(value - log_copies, 0.0), 100.0)
         allowed = tolerance * tl.maximum(tl.exp(kept / 2.0), -value / 10.0)
         good = good & in_range & (_error(gamma, value, norm, sq_unit, is_rbf, is_fine) <= allowed)
         tl.store(target, value + tl.load(log_top_weights + weighting), mask=there)

@@ -20,6 +20,8 @@ BLOCK = 64
 HEIGHT = 64
 #: Rows of all tiles are a multiple of this many.
 TILE = 256
+#: Digits of two that tell rows apart.
+COARSE = 16
 #: Numbers whose squares are held at a time (8 bytes each).
 _CHUNK = 1 << 25
 
@@ -66,6 +68,20 @@ class DevicePoints:
         sq_lengths = torch.cat([(some.double() - self.centre).square_().sum(dim=1) for some in _some_rows(self.rows)])
         usual, longest = torch.stack([sq_lengths.mean(), sq_lengths.max()]).sqrt_().tolist()
         return usual, longest
+
+    @cached_property
+    def most_copies(self) -> int:
+        """The most points whose coordinates agree to 2^-`COARSE` of their length: these are rounded alike."""
+        factors = np.random.default_rng(0).integers(1, 2**63, self.rows.shape[1] + 1)
+        of_exponents, of_columns = int(factors[0]), torch.from_numpy(factors[1:]).to(self.rows.device)
+        keys = []
+        for some in _some_rows(self.rows):
+            rows = some.double() - self.centre
+            _, exponents = torch.frexp(rows.square().sum(dim=1).sqrt_())
+            whole = torch.ldexp(rows, (COARSE - exponents)[:, None]).round_().long()
+            keys.append(whole.mul_(of_columns).sum(dim=1) + exponents.long() * of_exponents)
+        _, counts = torch.unique_consecutive(torch.cat(keys).sort().values, return_counts=True)
+        return int(counts.max())
 
     def unit(self, *, finely: bool) -> float:
         """The length of one unit. Lengths of most points decide it, and those of the longest where they must.

@@ -184,7 +184,8 @@ def _tried(
     tops = _shift(job, written, _nearest(job, written, own, stride) if job.is_rbf else None)
     sums, slots = _products(job, written, own)
     least = job.n_points * 2.0 ** (LOWEST + 20) if job.is_rbf else 0.0
-    numbers = _sent(np.concatenate([[job.sq_unit(written), least, TOLERANCE], job.gammas]), job.device)
+    of_all = [job.sq_unit(written), least, TOLERANCE, np.log(job.points.most_copies)]
+    numbers = _sent(np.concatenate([of_all, job.gammas]), job.device)
     log_sums = torch.empty((job.n_weightings, len(job.gammas), n_queries), dtype=torch.float64, device=job.device)
     done = torch.empty(n_queries, dtype=torch.int8, device=job.device)
     ends.finish[(-(-n_queries // HEIGHT),)](
