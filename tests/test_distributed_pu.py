@@ -10,9 +10,11 @@ from sklearn.linear_model import LogisticRegression
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from unlabeled import PUClassifier  # noqa: E402
+from unlabeled import LeastSquaresPUClassifier, PUClassifier  # noqa: E402
 from unlabeled.datasets import make_gaussians  # noqa: E402
 from unlabeled.distributed import DaskPUClassifier  # noqa: E402
+from unlabeled.distributed.least_squares import ClusterLeastSquares  # noqa: E402
+from unlabeled.samples import split_samples  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("client")
 LENGTHS = [170, 0, 430]
@@ -41,10 +43,18 @@ def fitted(data, **options):
     return model.fit(in_parts(data.X), in_parts(data.y))
 
 
-@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
-def test_a_table_that_fits_one_worker_gives_the_numbers_of_one_machine(data, scenario):
-    local = PUClassifier(**OPTIONS, scenario=scenario).fit(data.X, data.y)
-    model = fitted(data, scenario=scenario)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_evaluations": 540},
+        {"max_evaluations": 540, "scenario": "single-sample"},
+        {"max_evaluations": 300, "parts": {"least-squares": "drop"}},
+    ],
+    ids=["case-control", "single-sample", "some evaluated"],
+)
+def test_a_table_that_fits_one_worker_gives_the_numbers_of_one_machine(data, options):
+    local = PUClassifier(**OPTIONS | options).fit(data.X, data.y)
+    model = fitted(data, **options)
     assert model.chosen_ == local.chosen_
     assert model.n_sampled_ == 540
     assert model.threshold_ == pytest.approx(local.threshold_, abs=2e-6)
@@ -56,6 +66,33 @@ def test_a_table_that_fits_one_worker_gives_the_numbers_of_one_machine(data, sce
     brought = model.to_local()
     assert type(brought) is PUClassifier
     np.testing.assert_allclose(brought.score_samples(rows), local.score_samples(rows), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("scenario", "weighted"), [("case-control", True), ("single-sample", False)])
+def test_the_fitted_ratio_has_the_moments_of_all_rows(data, scenario, weighted):
+    """However they are partitioned; landmarks and weights of kernels are those of the rows that are evaluated."""
+    weights = np.random.default_rng(0).integers(1, 4, len(data.y)).astype(float) if weighted else None
+    options = OPTIONS | {"max_evaluations": 200, "scenario": scenario, "parts": {"wmmd": "drop", "score": "drop"}}
+    X = np.where(np.random.default_rng(1).random(data.X.shape) < 0.05, np.nan, data.X)
+    whole = split_samples(X, data.y == 1, None if weights is None else np.log(weights), scenario)
+    models = []
+    for lengths in ([600], [1, 299, 0, 300]):
+        rows, labels = in_parts(X, lengths), in_parts(data.y, lengths)
+        counts = None if weights is None else in_parts(weights, lengths)
+        models.append(DaskPUClassifier(**options).fit(rows, labels, counts).parts_["least-squares"])
+    # The same on one machine, where all rows are in one part.
+    models.append(ClusterLeastSquares(**models[0].get_params(deep=False)).fit_partitions(whole, None))
+    ratios = [model.density_ratio(data.test[:200]) for model in models]
+    for found in ratios[1:]:
+        np.testing.assert_allclose(found, ratios[0], rtol=0, atol=1e-9)
+    assert len(models[0].honest_scores_.unlabeled) == 200
+    np.testing.assert_allclose(models[0].honest_scores_.unlabeled, models[2].honest_scores_.unlabeled, atol=1e-9)
+    # The constant is not penalised, and so the mean over the population is 1: over all of it.
+    population = whole.population
+    mean = np.average(models[0].density_ratio(population.rows), weights=population.weights)
+    assert mean == pytest.approx(1, abs=1e-9)
+    of_some = LeastSquaresPUClassifier(**models[0].get_params(deep=False)).fit_sample(whole)
+    assert abs(np.average(of_some.density_ratio(population.rows), weights=population.weights) - 1) > 1e-4
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-sample"])

@@ -22,9 +22,10 @@ from unlabeled.engines.matrices import squared_distances
 from unlabeled.kernels import KERNELS, RBF, Linear, as_inner_product
 from unlabeled.samples import SCENARIOS, PUSample, Sample
 from unlabeled.scoring import averaging
-from unlabeled.scoring.averaging import multipliers, separations, weights_of
+from unlabeled.scoring.averaging import KernelChoice, moments_of_all, multipliers, separations, weights_of
 from unlabeled.scoring.landmarks import Landmarks, PlainFeatures, TwoStepFeatures
 from unlabeled.scoring.least_squares import SMALLEST_RATIO, LeastSquares, Moments, log_or_less
+from unlabeled.scoring.scaling import standardised
 from unlabeled.wipm import FisherBall, wipm_optimum
 
 PENALTIES = np.array([1e-3, 0.1, 10.0])
@@ -108,6 +109,22 @@ def test_the_ratio_solves_the_normal_equations(rng, scenario):
             direction
         )
         np.testing.assert_allclose(1 + by_kernels - fit.center @ direction, found, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_moments_of_parts_are_those_of_all_rows(rng, scenario, monkeypatch):
+    """Few rows are features at a time, and samples in parts merge theirs."""
+    monkeypatch.setattr("unlabeled.scoring.landmarks._CHUNK", 70)
+    pu = samples(rng, scenario, "fractions")
+    scaling = standardised(pu)
+    kernels = [
+        KernelChoice(scaling, features_of(scaling.apply_to_samples(pu), kind), None) for kind in ("plain", "two steps")
+    ]
+    found = moments_of_all(kernels, pu, pu.labelled_share)
+    for each, moments in zip(kernels, found, strict=True):
+        expected = Moments.of(scaling.apply_to_samples(pu).mapped(each.features.of), pu.labelled_share)
+        for name, value in vars(expected).items():
+            np.testing.assert_allclose(getattr(moments, name), value, rtol=1e-12, atol=1e-14)
 
 
 def test_its_mean_over_the_population_is_one_and_so_is_the_ratio_of_equal_samples(rng):

@@ -28,6 +28,7 @@ from unlabeled.scoring.averaging import (
     TWO_STEP_GAMMA,
     KernelChoice,
     MeanRatio,
+    MomentsOf,
     Weighed,
     multipliers,
 )
@@ -332,9 +333,13 @@ class LeastSquaresPUClassifier(ScoreDecisions, BaseEstimator):
         is_wide = n_columns > fitted.population.n_observations
         return as_inner_product("linear" if is_wide and _is_auto(self.gamma) else "rbf")
 
+    def _moments_of(self, fitted: PUSample) -> MomentsOf | None:  # noqa: ARG002
+        """What gives the moments of more rows than these; None: they are all there are to fit to."""
+        return None
+
     def _average(self, kernels: list[KernelChoice], pu: PUSample, labelled_share: float, at_once: int) -> HonestScores:
         """Weigh all ratios, keep the function that is their mean, and answer with its honest scores."""
-        weighed = Weighed.of(kernels, pu, labelled_share, at_once)
+        weighed = Weighed.of(kernels, pu, labelled_share, at_once, self._moments_of(pu))
         multiplied_by = multipliers(weighed.ratios, weighed.weights.ravel())
         self.ratio_ = MeanRatio.of(weighed, multiplied_by.reshape(weighed.weights.shape))
         self.kernels_ = weighed.table()

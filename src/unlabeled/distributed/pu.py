@@ -21,6 +21,7 @@ from unlabeled.distributed.classifier import (
 )
 from unlabeled.distributed.compression import check_compress
 from unlabeled.distributed.learners import ClusterScore, fit_on_a_worker, learner_of
+from unlabeled.distributed.least_squares import ClusterLeastSquares
 from unlabeled.distributed.scoring import Scorer
 from unlabeled.distributed.wmmd import DaskWMMDClassifier
 from unlabeled.priors import PriorEstimator, ResolvedPrior
@@ -39,8 +40,9 @@ class DaskPUClassifier(DistributedClassifier, PUClassifier):
     The parts are those of `PUClassifier`. Which rows each of them learns from is not the same:
 
     - distances ("wmmd"): all rows, as `DaskWMMDClassifier`.
-    - the fitted ratio ("least-squares"): at most ``max_evaluations`` rows of each sample, as on one machine, in units
-      of all rows.
+    - the fitted ratio ("least-squares"): means and second moments of all rows, by one pass over the partitions.
+      Landmarks, weights of kernels and honest scores are those of at most ``max_evaluations`` rows of each sample. One
+      machine takes the moments from these rows as well, so that with more rows its answers are others.
     - the learned score ("score"): by default boosted trees on all positives and a sample of ``max_sample`` unlabeled
       rows, on one worker. Up to that many rows the answers are those of one machine; of more, trees see a sample. A
       classifier that trains on the whole cluster is used where it is asked for: ``estimator="lightgbm"``,
@@ -177,8 +179,10 @@ class DaskPUClassifier(DistributedClassifier, PUClassifier):
         return ScoreWMMDClassifier(estimator, n_folds=self.n_folds)
 
     def _fitted_part(self, classifier: Any, pu: PUSample, prior: ResolvedPrior | None) -> Any:
-        if isinstance(classifier, DaskWMMDClassifier) or type(classifier) is LeastSquaresPUClassifier:
+        if isinstance(classifier, DaskWMMDClassifier):
             return classifier.fit_sample(pu, prior=prior)
+        if type(classifier) is LeastSquaresPUClassifier:
+            return ClusterLeastSquares(**classifier.get_params(deep=False)).fit_partitions(pu, prior)
         if isinstance(classifier, ClusterScore) and self._learner is not None:
             places = self._evaluated(pu)
             return classifier.fit_partitions(self._table(), pu, places, self._learner, prior)

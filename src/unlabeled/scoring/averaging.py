@@ -6,8 +6,9 @@ each in units of its own spread, leaves less to luck: it is better by up to thre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ from unlabeled.engines import kernel_matrix
 from unlabeled.engines.matrices import placing
 from unlabeled.engines.threads import on_threads
 from unlabeled.kernels import Kernel, Linear
-from unlabeled.samples import PUSample
+from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.landmarks import Features, chunks
-from unlabeled.scoring.least_squares import LeastSquares, Moments
+from unlabeled.scoring.least_squares import LeastSquares, Moments, SampleMoments
 from unlabeled.scoring.scaling import Scaling
 from unlabeled.scoring.selection import some_places
 
@@ -97,11 +98,23 @@ class KernelChoice:
     penalties: FloatArray | None
     engine: str = "auto"
 
-    def fit(self, scaled: PUSample, labelled_share: float) -> tuple[LeastSquares, HonestScores]:
-        """The ratios of samples in these units, and those of the same rows by fits without them."""
+    def fit(
+        self, scaled: PUSample, labelled_share: float, moments: Moments | None = None
+    ) -> tuple[LeastSquares, HonestScores]:
+        """The ratios of samples in these units, and those of the same rows by fits without them.
+
+        ``moments`` are given where these rows are some of those that are fitted to.
+        """
         features = scaled.mapped(self._features_of)
-        fit = LeastSquares.of(Moments.of(features, labelled_share))
+        fit = LeastSquares.of(moments or Moments.of(features, labelled_share))
         return fit, fit.honest_ratios(features, self.penalties_for(fit), labelled_share)
+
+    def moments_of(self, scaled: Sample) -> SampleMoments:
+        """Moments of a sample in these units, of which few rows are features at a time."""
+        parts = (
+            scaled.take(np.arange(len(scaled))[part]) for part in chunks(len(scaled), len(self.features.landmarks))
+        )
+        return reduce(SampleMoments.merged, (SampleMoments.of(part.mapped(self._features_of)) for part in parts))
 
     def _features_of(self, rows: FloatArray) -> FloatArray:
         place = placing(self.engine, len(rows), len(self.features.landmarks), rows.shape[1])
@@ -113,12 +126,42 @@ class KernelChoice:
         return RELATIVE_PENALTIES * fit.total_variance if self.penalties is None else self.penalties
 
 
+#: The moments that kernels are fitted by.
+MomentsOf = Callable[[Sequence[KernelChoice]], list[Moments]]
+
+
+def moments_of_all(kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float) -> list[Moments]:
+    """The moments of all rows of two samples, wherever these are, at the landmarks of some kernels."""
+    positive, unlabeled = (
+        sample.reduced(partial(_moments_of_part, kernels=kernels), _merged_moments)
+        for sample in (pu.positive, pu.unlabeled)
+    )
+    return [Moments.joined(*both, labelled_share) for both in zip(positive, unlabeled, strict=True)]
+
+
+def _moments_of_part(part: Sample, start: int, kernels: Sequence[KernelChoice]) -> list[SampleMoments]:  # noqa: ARG001
+    scaled = {each.scaling.name: part.mapped(each.scaling.apply) for each in kernels}
+    return [each.moments_of(scaled[each.scaling.name]) for each in kernels]
+
+
+def _merged_moments(one: list[SampleMoments], other: list[SampleMoments]) -> list[SampleMoments]:
+    return [first.merged(second) for first, second in zip(one, other, strict=True)]
+
+
 def fit_all(
-    kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float, n_threads: int
+    kernels: Sequence[KernelChoice],
+    pu: PUSample,
+    labelled_share: float,
+    n_threads: int,
+    moments: Sequence[Moments] | None = None,
 ) -> tuple[list[LeastSquares], HonestScores]:
     """Fit each kernel, so many at once; and honest ratios of the rows, of all kernels and penalties."""
     scaled = {each.scaling.name: each.scaling.apply_to_samples(pu) for each in kernels}
-    found = on_threads(lambda each: each.fit(scaled[each.scaling.name], labelled_share), kernels, n_threads)
+    given: Sequence[Moments | None] = moments or [None] * len(kernels)
+    to_fit = list(zip(kernels, given, strict=True))
+    found = on_threads(
+        lambda each: each[0].fit(scaled[each[0].scaling.name], labelled_share, each[1]), to_fit, n_threads
+    )
     fits, ratios = zip(*found, strict=True)
     positive, unlabeled = (np.concatenate([getattr(r, name) for r in ratios]) for name in ("positive", "unlabeled"))
     return list(fits), replace(ratios[0], positive=positive, unlabeled=unlabeled)
@@ -137,10 +180,18 @@ class Weighed:
     weights: FloatArray
 
     @classmethod
-    def of(cls, kernels: Sequence[KernelChoice], pu: PUSample, labelled_share: float, n_threads: int = 1) -> Weighed:
+    def of(
+        cls,
+        kernels: Sequence[KernelChoice],
+        pu: PUSample,
+        labelled_share: float,
+        n_threads: int = 1,
+        moments_of: MomentsOf | None = None,
+    ) -> Weighed:
         """Weigh kernels and penalties on some of the rows, leave out kernels of little weight, and fit the others.
 
-        ``labelled_share`` is that of the table: of rows that were thinned out it is another.
+        ``labelled_share`` is that of the table: of rows that were thinned out it is another. ``moments_of`` are those
+        of more rows than these.
         """
         places = some_places(pu, WEIGHING_ROWS, np.random.RandomState(0))
         fits, ratios = fit_all(kernels, pu.take(*places), labelled_share, n_threads)
@@ -148,6 +199,8 @@ class Weighed:
         of_kernels = weights.sum(axis=1)
         kept = np.flatnonzero((of_kernels >= LEAST_WEIGHT) | (of_kernels == of_kernels.max()))
         chosen, weights = [kernels[place] for place in kept.tolist()], weights[kept] / weights[kept].sum()
+        if moments_of is not None:
+            return cls(chosen, *fit_all(chosen, pu, labelled_share, n_threads, moments_of(chosen)), weights)
         if len(places[0]) < len(pu.positive) or len(places[1]) < len(pu.unlabeled):
             return cls(chosen, *fit_all(chosen, pu, labelled_share, n_threads), weights)
         of_kept = np.arange(ratios.n_scores).reshape(len(kernels), -1)[kept].ravel()

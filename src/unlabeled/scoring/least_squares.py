@@ -43,6 +43,28 @@ _LEAST_VARIANCE = 1e-3
 
 
 @dataclass(frozen=True)
+class SampleMoments:
+    """Mean and second moment of the features of a sample, and how much its rows count; those of its parts merge."""
+
+    mean: FloatArray
+    second: FloatArray
+    total: float
+
+    @classmethod
+    def of(cls, features: Sample) -> SampleMoments:
+        """Of a sample whose rows are features."""
+        return cls(_mean(features), _second_moment(features), features.total)
+
+    def merged(self, other: SampleMoments) -> SampleMoments:
+        """Of the rows of both."""
+        total = self.total + other.total
+        share, of_other = self.total / total, other.total / total
+        return SampleMoments(
+            share * self.mean + of_other * other.mean, share * self.second + of_other * other.second, total
+        )
+
+
+@dataclass(frozen=True)
 class Moments:
     """Means of features over the positives and over the population, the latter's covariance, and what a row counts.
 
@@ -59,14 +81,20 @@ class Moments:
     @classmethod
     def of(cls, features: PUSample, labelled_share: float) -> Moments:
         """Moments of two samples whose rows are features; positives are this share of the population."""
-        positive, unlabeled = features.positive, features.unlabeled
-        positive_mean, center = (sample.weights @ sample.rows / sample.total for sample in (positive, unlabeled))
-        second = _second_moment(unlabeled)
+        positive, unlabeled = features.positive, SampleMoments.of(features.unlabeled)
         if labelled_share:
-            center = labelled_share * positive_mean + (1 - labelled_share) * center
-            second = labelled_share * _second_moment(positive) + (1 - labelled_share) * second
+            return cls.joined(SampleMoments.of(positive), unlabeled, labelled_share)
+        return cls.joined(SampleMoments(_mean(positive), np.zeros(()), positive.total), unlabeled, 0.0)
+
+    @classmethod
+    def joined(cls, positive: SampleMoments, unlabeled: SampleMoments, labelled_share: float) -> Moments:
+        """The same from the moments of each."""
+        center, second = unlabeled.mean, unlabeled.second
+        if labelled_share:
+            center = labelled_share * positive.mean + (1 - labelled_share) * center
+            second = labelled_share * positive.second + (1 - labelled_share) * second
         units = labelled_share / positive.total, (1 - labelled_share) / unlabeled.total
-        return cls(positive_mean, center, second - np.outer(center, center), positive.total, *units)
+        return cls(positive.mean, center, second - np.outer(center, center), positive.total, *units)
 
 
 @dataclass(frozen=True)
@@ -122,6 +150,10 @@ class LeastSquares:
         """The weighted sum of ratios less 1 is the inner product of this with features less their center."""
         inverse = (weights / (self.variances[:, None] + penalties)).sum(axis=1)
         return np.asarray(self.axes @ (self.positive_mean * inverse))
+
+
+def _mean(sample: Sample) -> FloatArray:
+    return np.asarray(sample.weights @ sample.rows / sample.total)
 
 
 def _second_moment(sample: Sample) -> FloatArray:
