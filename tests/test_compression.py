@@ -155,6 +155,18 @@ def test_targets_without_meaning_are_refused(target, fitted, rng):
         WMMDClassifier(0.4, compress=target).fit(*table(rng, 60, 20))
 
 
+def test_what_a_compressed_model_scores_by_is_told_without_its_rows(fitted):
+    small = fitted.compressed("copies").compression_
+    assert repr(small).startswith(f"Compression(n_rows_before={small.n_rows_before}, n_rows={small.n_rows}, largest_")
+
+
+def test_samples_that_are_too_small_to_be_thinned_are_said_to_be(rng):
+    """None of their rows measures anything."""
+    X, y = rng.standard_normal((500, 2)), np.repeat([1, 0], [150, 350])
+    with pytest.raises(ValueError, match="that are kept here are 350: samples as small as these are not thinned"):
+        WMMDClassifier(0.5, smoothing=0, compress=100).fit(X, y)
+
+
 def test_a_target_that_cannot_be_met_says_what_can(fitted, rng):
     with pytest.raises(ValueError, match=r"changes by up to .*; ask for that") as refused:
         fitted.compressed(1e-9)

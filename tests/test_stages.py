@@ -1,5 +1,8 @@
 """What a fit tells of itself, and that it can be stopped without harm."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -101,3 +104,36 @@ def test_an_interrupt_leaves_the_model_as_it_was(model, place, name, data, monke
             estimator.fit(-data.X, data.y)
     np.testing.assert_array_equal(fitted.decision_function(data.test), expected)
     assert vars(fresh) == vars(model(prior=0.5))
+
+
+_INTERRUPTED = """
+import os, signal, threading
+import numpy as np
+from unlabeled import ScoreWMMDClassifier
+from unlabeled.stages import listening
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(30_000, 5)), np.repeat([1, 0], [1000, 29_000])
+model = ScoreWMMDClassifier(prior=0.5, n_jobs=2).fit(X[700:1300], y[700:1300])
+expected, begun = model.decision_function(X[:9]), []
+
+def interrupt(name, how_far, seconds):
+    if name == "learned score" and not begun:
+        begun.append(how_far)
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+try:
+    with listening(interrupt):
+        model.fit(-X, y)
+except KeyboardInterrupt:
+    print("stopped after", *begun, np.array_equal(model.decision_function(X[:9]), expected))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal ends the process there")
+def test_a_signal_stops_a_fit_whose_folds_are_in_threads():
+    """Of more than 20,000 rows several folds are fitted at once, and the main thread waits for them."""
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout == "stopped after fold 1 of 5 True\n", done.stderr

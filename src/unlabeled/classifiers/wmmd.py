@@ -380,9 +380,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
     def compressed(self, target: Target) -> Self:
         """A copy that scores by fewer rows; ``target`` as the parameter ``compress``.
 
-        `compression_` of the copy says how many rows are left and how much the log ratio changed at some rows. Prior,
-        threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows, which
-        are kept: scoring takes less time, and a saved model no less space.
+        `compression_` of the copy says how many rows are left and how much the log ratio changed at some rows. That
+        holds for rows like the training rows; rows that are more spread may change by more. Prior,
+        threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows, which are
+        kept: scoring takes less time, and a saved model no less space.
 
         Examples
         --------

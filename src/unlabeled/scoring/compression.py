@@ -9,13 +9,14 @@ its root. Halving goes on until few enough rows are left. Rows that have few oth
 place the log of a sum hangs on each of its terms.
 
 The error is measured, not assumed. Some rows are put aside and stay in the sample as they are; at these, as at new
-rows, the log ratio with the others thinned is compared with the one with all of them.
+rows like them, the log ratio with the others thinned is compared with the one with all of them. Far from all rows it
+may change by more: there the log of a sum hangs on a few terms, of rows that may be gone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Integral, Real
@@ -60,10 +61,10 @@ class Compression:
     largest_change, mean_change : float
         Of the log ratio, before known negatives come in, at rows that were put aside; 0 where only copies were merged.
         Of k such rows, one in k + 1 new rows changes by more than the largest: where k is 1,000, one in a thousand, by
-        an amount that is not known.
+        an amount that is not known. That is of rows like the training rows: of rows that are more spread, more do.
     """
 
-    ratios: tuple[Ratio, ...]
+    ratios: tuple[Ratio, ...] = field(repr=False)  # all their rows
     n_rows_before: int
     n_rows: int
     largest_change: float = 0.0
@@ -222,9 +223,12 @@ class _Levels:
         for level, size in enumerate(sizes):
             if size <= most:
                 return self.compression(level) if level else self.exact
+        why = (
+            ", of which some measure the error" if len(self.queries) else ": samples as small as these are not thinned"
+        )
         raise ValueError(
-            f"compress={most} cannot be met: the fewest rows of a sample that are kept here are {sizes[-1]:,}, of "
-            f"which some measure the error; ask for {sizes[-1]:,} or more."
+            f"compress={most} cannot be met: the fewest rows of a sample that are kept here are {sizes[-1]:,}{why}; "
+            f"ask for {sizes[-1]:,} or more, or for None."
         )
 
     def within(self, largest_change: float) -> Compression:
