@@ -1,5 +1,6 @@
 """Rows kept in docs/reproduction can be made again, one by one, by today's code."""
 
+import importlib
 import os
 import re
 from collections import Counter
@@ -405,3 +406,18 @@ def test_the_table_of_low_priors_holds(indexed):
         ]
         assert [n for _, n in columns] == [100] * 4 + [10] * 4
         assert f"| {true_prior} | {' | '.join(words for words, _ in columns)} |" in text
+
+
+# --- intervals of the prior ---
+
+
+def test_the_table_of_intervals_is_of_the_kept_rows(monkeypatch):
+    """Of `benchmarks/prior_coverage.py`, and the sentences beside it."""
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    coverage = importlib.import_module("prior_coverage")
+    kept = read_rows(DOCS / "accuracy" / "prior_coverage.jsonl.xz")
+    text = (DOCS / "accuracy" / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(coverage.lines(kept)) in text
+    held = [row["metrics"]["low"] <= row["metrics"]["prior"] <= row["metrics"]["high"] for row in kept]
+    assert f"{np.mean(held):.2f} of {len(kept)} fits" in text
+    assert sum(held) / len(held) > 0.93
