@@ -6,8 +6,9 @@
 n queries against n points for each gamma of a grid of twelve (1/8 to 256 over the median squared distance) and for the
 gamma that leave-one-out cross-validation takes (the log likelihood of the density, marked cv). Contenders that need all
 pairs get as many queries as take about two seconds; their time is scaled up. The error is that of the log sum at some
-queries against the definition. With --peers, KernelDensity and mlpack (if it is installed; PyPI has it) answer fewer
-queries at the cv gamma with a relative error of 1e-6 asked of them. With --growth, the time at n / 10 and at n and the
+queries against the definition. With --peers, KernelDensity and mlpack (if it is installed; PyPI has it) answer at
+the cv gamma with a relative error of 1e-6 asked of them: mlpack all queries, for two trees leave out more of many than
+of few, and KernelDensity, which takes them one by one, fewer. With --growth, the time at n / 10 and at n and the
 power of n it grows with. With --fit, a fit to all colours of skin_nonskin and their scores instead. With --busy,
 seconds are those of the processors and not those on the wall, for machines that others use too. With --repeats, the two
 ways are taken in turns and the median of each is shown. With --first, the first call alone, of 10,000 x 10,000 rows in
@@ -80,12 +81,12 @@ def mlpack_kde(z: np.ndarray, x: np.ndarray, gamma: float) -> float:
     from mlpack import kde  # noqa: PLC0415
 
     options = {"bandwidth": 1 / np.sqrt(2 * gamma), "rel_error": 1e-6, "algorithm": "dual-tree"}
-    return _extrapolated(lambda some: kde(reference=x, query=some, **options)["predictions"], z, least=2000)
+    return seconds(lambda: kde(reference=x, query=z, **options))[0]
 
 
-def _extrapolated(work: Callable[[np.ndarray], np.ndarray], z: np.ndarray, least: int = 5) -> float:
+def _extrapolated(work: Callable[[np.ndarray], np.ndarray], z: np.ndarray) -> float:
     """Time for all queries, from as many as take some seconds."""
-    n = least
+    n = 5
     while True:
         elapsed, _ = seconds(lambda n=n: work(z[:n]))
         if elapsed > SECONDS / 4 or n == len(z):

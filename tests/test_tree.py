@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unlabeled.engines import cells, checked_log_kernel_sums, leaves, log_kernel_sums, select_engine, tree
+from unlabeled.engines import (
+    cells,
+    checked_log_kernel_sums,
+    choose_engine,
+    leaves,
+    log_kernel_sums,
+    select_engine,
+    tree,
+)
 from unlabeled.kernels import RBF, Inverse
 
 WAYS = ("cells", "leaves")
@@ -322,6 +330,20 @@ def test_auto_takes_trees_where_they_may_pay():
     assert engine_of("auto", 20_000, 5) == "numba"
     assert engine_of("auto", 10, 2) == "numba"
     assert engine_of("numba", 20_000, 2) == "numba"
+
+
+def test_the_choice_may_be_told_bandwidths(rng):
+    """Wide kernels in four features go to all pairs, narrow ones to the nearest; without them both may come."""
+    points = rng.standard_normal((30_000, 4))
+    shape = {"n_queries": 30_000, "n_points": 30_000, "n_features": 4}
+    assert "by numba for gammas where nothing is cheaper" in choose_engine(**shape).reason
+    wide = choose_engine(n_queries=30_000, points=points, gammas=0.1)
+    assert (wide.name, "not tree: all pairs are cheaper" in wide.reason) == ("numba", True)
+    both = choose_engine(n_queries=30_000, points=points, gammas=[0.1, 1e4])
+    assert (both.name, "leaves for gamma=1e+04, all pairs for the rest" in both.reason) == ("tree", True)
+    assert select_engine(n_queries=30_000, points=points, gammas=0.1) == "numba"
+    with pytest.raises(ValueError, match="both points and gammas"):
+        choose_engine(gammas=1.0)
 
 
 @pytest.mark.parametrize(

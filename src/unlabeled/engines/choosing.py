@@ -1,9 +1,10 @@
 """Which engine a job goes to, and why.
 
 An engine says itself whether a job suits it: ``unsuited(kernel, n_queries, n_points, n_features, exact=...)`` in its
-module answers the reason why not, or None; an engine without that function takes any job. ``"auto"`` takes the first of
-`ENGINES` that is installed and suited. Asking a module means loading it, so an engine whose libraries are slow to load
-names the least number of pairs that is worth it, unless they are loaded already.
+module answers the reason why not, or None; an engine without that function takes any job. One whose ways depend on the
+data says by ``ways(n_queries, points, gammas)`` which it would take, and whether any is its own. ``"auto"`` takes the
+first of `ENGINES` that is installed and suited. Asking a module means loading it, so an engine whose libraries are slow
+to load names the least number of pairs that is worth it, unless they are loaded already.
 
 The environment variable ``UNLABELED_ENGINE`` names an engine that ``"auto"`` then stands for.
 """
@@ -19,7 +20,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-from unlabeled.kernels import Kernel, as_kernel
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unlabeled.kernels import Kernel, as_gammas, as_kernel
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def choose_engine(
     n_points: int = 0,
     n_features: int = 1,
     exact: bool = False,
+    points: ArrayLike | None = None,
+    gammas: ArrayLike | None = None,
 ) -> Choice:
     """The engine that ``engine`` stands for in a job of this shape, and why.
 
@@ -90,6 +96,11 @@ def choose_engine(
         The shape of the job; without it, a small one.
     exact : bool
         Whether float64 is asked for.
+    points : array of shape (n_points, n_features), optional
+        The points, for what depends on bandwidths and not on the shape alone; the queries are taken to be like them.
+    gammas : float or array of shape (n_gammas,), optional
+        To be given with ``points``: ``tree`` then tells the way that each would take, and where all of them would go
+        to all pairs, the choice is the engine that computes these.
 
     Examples
     --------
@@ -100,11 +111,22 @@ def choose_engine(
     asked = _asked_for(engine)
     if asked is not None:
         return asked
+    if (points is None) != (gammas is None):
+        raise ValueError("What bandwidths mean depends on the points: give both points and gammas, or neither.")
+    if points is not None:
+        points = np.asarray(points)
+        n_points, n_features = points.shape
     passed_over: list[str] = []
     for name in ENGINES:
         reason = _unsuited(name, as_kernel(kernel), n_queries, n_points, n_features, exact=exact)
+        ways = None if reason is not None else getattr(load(name), "ways", None)
+        note = ""
+        if ways is not None:
+            note, pays = ways(n_queries, points, None if gammas is None else as_gammas(gammas))
+            reason = None if pays else note
         if reason is None:
-            return Choice(name, "; ".join([*passed_over, f"{name} is the first that can do the job"]))
+            why = f"{name} is the first that can do the job" + (note and f" ({note})")
+            return Choice(name, "; ".join([*passed_over, why]))
         passed_over.append(f"not {name}: {reason}")
     raise ImportError("No engine can be used: " + "; ".join(passed_over) + ".")
 
@@ -154,8 +176,10 @@ def select_engine(
     n_points: int = 0,
     n_features: int = 1,
     exact: bool = False,
+    points: ArrayLike | None = None,
+    gammas: ArrayLike | None = None,
 ) -> str:
-    """Name the engine that ``engine`` stands for; `choose_engine` says why as well.
+    """Name the engine that ``engine`` stands for; `choose_engine` says why as well, and what it may be told.
 
     Examples
     --------
@@ -164,7 +188,7 @@ def select_engine(
     'numba'
     """
     shape = {"n_queries": n_queries, "n_points": n_points, "n_features": n_features}
-    return choose_engine(engine, kernel=kernel, **shape, exact=exact).name
+    return choose_engine(engine, kernel=kernel, **shape, exact=exact, points=points, gammas=gammas).name
 
 
 def _unsuited(name: str, kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, exact: bool) -> str | None:

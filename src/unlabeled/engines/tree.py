@@ -78,6 +78,21 @@ def unsuited(kernel: Kernel, n_queries: int, n_points: int, n_features: int, *, 
     return None
 
 
+def ways(n_queries: int, points: FloatArray | None, gammas: FloatArray | None) -> tuple[str, bool]:
+    """The ways that gammas would take, in words, for queries like the points; and whether any is not all pairs."""
+    if points is None or gammas is None:
+        return "which computes all pairs by numba for gammas where nothing is cheaper", True
+    queries = np.resize(points, (n_queries, points.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        plans = Job.of(queries, points, None, None, n_threads=1).plans(gammas)
+    told = [
+        f"{plan.way} for gamma={gamma:.3g}" for plan, gamma in zip(plans, gammas, strict=True) if plan.way != "numba"
+    ]
+    if not told:
+        return "all pairs are cheaper for each of these gammas", False
+    return ", ".join([*told, "all pairs for the rest"] if len(told) < len(plans) else told), True
+
+
 def log_sums(
     queries: FloatArray,
     points: FloatArray,
