@@ -24,7 +24,7 @@ from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.ratio import Kernels, Ratio, log_ratio, log_score
 from unlabeled.scoring.scaling import Scaling
 
-#: Of more tasks, which take about half a minute to write down, a warning tells.
+#: Of more tasks, which take longer to write down than anybody likes to wait, a warning tells.
 MANY_TASKS = 20_000
 
 
