@@ -108,17 +108,19 @@ def tell(results: ResultsFile) -> None:
             found[where][measure].setdefault(row["dataset"], []).append(value)
     for measure in ("balanced accuracy", "AUC", "prior's error", "eta", "weight"):
         tables = list(dict.fromkeys(name for by_measure in found.values() for name in by_measure.get(measure, {})))
-        print(f"\n{measure}\n\n| classifier | negatives |", " | ".join(tables), "| mean | P and N alone |")
-        print("|---|---|", "---|" * (len(tables) + 2))
+        print(f"\n{measure}\n\n| classifier | negatives |", " | ".join(tables), "| mean | P and N alone | draws |")
+        print("|---|---|", "---|" * (len(tables) + 3))
         for (classifier, choice, number), by_measure in sorted(found.items(), key=lambda item: item[0]):
             if measure not in by_measure:
                 continue
-            means = [float(np.mean(by_measure[measure][name])) for name in tables]
+            by_table = by_measure[measure]
+            means = {name: float(np.mean(by_table[name])) for name in tables if name in by_table}
             alone = by_measure.get(f"{measure}, P and N alone", {})
             other = f"{np.mean([np.mean(values) for values in alone.values()]):.3f}" if alone else ""
-            shown = " | ".join(f"{value:.3f}" for value in [*means, float(np.mean(means))])
-            print(f"| {classifier} | {number} {choice} | {shown} | {other} |")
-    print("\ndraws:", {name: len(v) for name, v in next(iter(found.values()))["AUC"].items()} if found else {})
+            shown = " | ".join(f"{means[name]:.3f}" if name in means else "" for name in tables)
+            overall = float(np.mean(list(means.values())))
+            draws = sorted({len(by_table[name]) for name in means})
+            print(f"| {classifier} | {number} {choice} | {shown} | {overall:.3f} | {other} | {draws} |")
 
 
 def check(options: argparse.Namespace) -> None:

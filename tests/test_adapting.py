@@ -4,18 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 from sklearn.metrics import accuracy_score
 
 from unlabeled import (
     Balanced,
     Costs,
     LeastSquaresPUClassifier,
+    PropensityWMMDClassifier,
     PUClassifier,
     ScoreWMMDClassifier,
     TargetPrecision,
     TargetRecall,
     TwoClusters,
     WMMDClassifier,
+    evaluate,
     load,
     save,
 )
@@ -106,6 +109,37 @@ def test_other_rows_are_refused():
     assert model.adapt(halfway, check=False).adaptation_.p_value < 0.05
     with pytest.raises(ValueError, match="batch of 3 rows"):
         model.adapt(halfway[:3])
+
+
+def test_biased_labels_are_named_as_a_cause():
+    with pytest.raises(CovariateShiftError, match=r"Or the labels were not given at random.*ScarTest.*check=False"):
+        Adaptation(0.5, 0.3, 0.2, 0.4, 0.01, 100).check()
+
+
+def test_weights_make_up_for_labels_by_a_column():
+    """Only the prior has moved, and the labelled positives are not what positives look like."""
+    X, truth = rows(1500, 0.5, 0)
+    y = truth & (np.random.RandomState(1).uniform(size=1500) < expit(3 * X[:, 1] - 1))
+    batch, _ = rows(1500, 0.15, 2)
+    how = {"prior": 0.5, "scenario": "single-sample"}
+    plain, known = (
+        model.fit(X, y).adapt(batch, check=False).adaptation_
+        for model in (WMMDClassifier(**how), PropensityWMMDClassifier(lambda given: expit(3 * given[:, 1] - 1), **how))
+    )
+    assert known.low < 0.15 < known.high
+    assert abs(known.prior - 0.15) < abs(plain.prior - 0.15)
+
+
+def test_an_adapted_classifier_is_evaluated_in_the_table_at_the_prior_of_that():
+    X, truth = rows(800, 0.5, 0)
+    y = truth & (np.random.RandomState(1).uniform(size=800) < 0.5)
+    model = WMMDClassifier(0.5, scenario="single-sample").fit(X, y)
+    adapted = model.adapt(rows(800, 0.15, 2)[0])
+    assert adapted.threshold_ > model.threshold_
+    before, after = (evaluate(one, X, y) for one in (model, adapted))
+    assert after.n_positives.value == before.n_positives.value == pytest.approx(400)
+    assert after.recall.value < before.recall.value
+    assert after.precision.value > before.precision.value
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,7 @@ def test_a_classifier_learns_from_a_draw():
         ({"scenario": "single-sample", "propensity": np.nan}, "a probability, from 0 to 1"),
         ({"scenario": "single-sample", "propensity": 0.0}, "raise the propensity"),
         ({"scenario": "single-sample", "propensity": lambda rows: rows}, "one a row"),
+        ({"scenario": "single-sample", "propensity": "easy"}, r"propensity='easy' is not known; .* EasyFirst\(0.2\)"),
         ({"scenario": "single-sample", "n_positive": 20, "n_unlabeled": 2}, "n_positive=20 positives are to be"),
         ({"y": np.zeros(60)}, "only one class"),
         ({"y": np.arange(50) % 2}, "one class for each row"),

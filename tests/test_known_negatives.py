@@ -27,6 +27,7 @@ from unlabeled.deciding.adapting import LEVEL
 from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.deciding.known_negatives import Line, PlainRatio, mixed
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.labels import LabelWarning
 from unlabeled.priors import BestBinPrior
 from unlabeled.samples import PUSample, Sample
 
@@ -127,6 +128,7 @@ def test_a_line_is_found_again():
 # --- none, some, many ---
 
 
+@pytest.mark.filterwarnings("ignore:negative=-1 is not in y")
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_without_negatives_answers_are_the_same_to_the_bit(name, scenario):
@@ -139,6 +141,7 @@ def test_without_negatives_answers_are_the_same_to_the_bit(name, scenario):
     np.testing.assert_array_equal(plain.classes_, named.classes_)
 
 
+@pytest.mark.filterwarnings("ignore:negative=-1 is not in y")
 def test_negatives_help_and_many_come_near_to_positives_and_negatives_alone():
     """In the ranking and in accuracy, the threshold of positives and negatives alone being told the prior."""
     rng = np.random.RandomState(1)
@@ -291,6 +294,14 @@ def test_missing_labels_are_unlabeled_beside_negatives():
     assert found.known_negatives_.n_negatives == (y == -1).sum()
     np.testing.assert_array_equal(found.score_samples(X), WMMDClassifier(0.4, negative=-1).fit(X, y).score_samples(X))
     np.testing.assert_array_equal(found.classes_, [0, 1])
+
+
+@pytest.mark.parametrize("negative", ["cleard", float("nan")])
+def test_a_value_for_negatives_that_no_row_has_is_warned_of(negative):
+    X, _, _, y = table(200)
+    words = np.where(y == 1, "fraud", "").astype(object)
+    with pytest.warns(LabelWarning, match=r"negative=.* is not in y: no row is known to be negative"):
+        WMMDClassifier(0.4, pos_label="fraud", negative=negative).fit(X, words)
 
 
 def test_samples_that_are_separated_already():

@@ -31,6 +31,7 @@ from unlabeled.deciding.calibration import calibrate
 from unlabeled.deciding.clusters import cut_between, equal_densities, farthest_means, two_gaussians
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.deciding.thresholds import place_threshold
+from unlabeled.labels import LabelWarning
 from unlabeled.scoring.cross_fitting import Pool
 
 
@@ -298,9 +299,13 @@ def test_small_propensities_are_clipped_and_told(data):
         (1.2, r"in \(0, 1\].*1\.2"),
         (lambda rows: rows, "one a row"),
         (True, "propensity=True is not known"),
+        (
+            np.full(40, 0.5),
+            r"propensity=an array of shape \(40,\) is not known; use a number, a function that is given",
+        ),
         (PropensityEMClassifier("ab"), "columns='ab' is not a list"),
         (lambda rows: np.full(len(rows), np.nan), r"in \(0, 1\]"),
-        ("auto", "a number, a function of rows, or a PropensityEMClassifier"),
+        ("auto", "propensity='auto' is not known; use a number, a function .* or a PropensityEMClassifier"),
     ],
 )
 def test_errors_of_the_weights(propensity, message, data):
@@ -468,7 +473,8 @@ def test_what_is_chosen_can_be_fitted_or_it_is_said_what_to_do(table):
     for known in ({"propensity": true_propensity}, {"columns": [1]}, {"propensity": true_propensity, "columns": [1]}):
         with pytest.raises(ValueError, match=rf"Leave out {' and '.join(known)}; or make these rows unlabeled"):
             choose_classifier(test, **known)
-    without = ScarTest(0.5, **options).fit(X, np.maximum(y, 0))
+    with pytest.warns(LabelWarning, match="negative=-1 is not in y"):
+        without = ScarTest(0.5, **options).fit(X, np.maximum(y, 0))
     assert choose_classifier(without, columns=[1]).estimator.fit(X, np.maximum(y, 0)).prior_ == 0.5
 
 

@@ -120,7 +120,7 @@ def test_labels_of_one_corner():
     model = fitted(X, y, prior=0.5, scenario="single-sample")
     check = found("PU201", model, X, y)
     assert check.severity == "warning"
-    assert "PropensityEMClassifier" in check.remedy
+    assert "PropensityWMMDClassifier(PropensityEMClassifier(columns))" in check.remedy
 
 
 def test_a_block_of_labels_is_no_single_sample():

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
 from unlabeled.frames import check_names_differ, columns_of_words, new_encoder
-from unlabeled.labels import completed, find_classes, known_among, without_negatives
+from unlabeled.labels import completed, find_classes, known_among, warn_of_absent, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
 from unlabeled.samples import (
     PUSample,
@@ -158,6 +158,8 @@ class PUInput:
         """Check what ``fit`` was given, remember the classes and features, and separate the two samples."""
         rows: FloatArray
         given, is_negative = without_negatives(on_host(y), self.negative, self.pos_label)
+        if self.negative is not None and is_negative is None:
+            warn_of_absent(self.negative)
         rows, labels = validate_data(self, self._encoded(on_host(X)), completed(given, self.pos_label), **_TABLE)
         rows = self._accepted(rows)
         self.classes_, is_positive = find_classes(labels, self.pos_label)

@@ -162,6 +162,8 @@ def evaluate(
       the same in the limit; but an estimated prior comes out too large rather than too small, and whatever is too much
       in it would be found among the flagged rows, while calibration leaves it where the scores are low. The interval
       is made of those of prior, recall and flagged rate, as far off as independent factors can be.
+    - Of a model that `adapt` made, its threshold is judged in the table and at the prior of the first fit: of the new
+      population there are no labels.
     - ``benchmarks/intervals.py`` counts how often the intervals hold.
 
     Examples
@@ -288,7 +290,9 @@ def _known_prior(classifier: Any, prior: float | PriorEstimate | None, averages:
 
 
 def _prior_of(classifier: Any, prior: float | PriorEstimate | None) -> PriorEstimate:
-    estimator = getattr(classifier, "prior_estimator_", None)
+    estimator, adaptation = (getattr(classifier, name, None) for name in ("prior_estimator_", "adaptation_"))
+    if prior is None and adaptation is not None:  # the scores and the table are of the population before
+        prior = float(adaptation.old_prior)
     if prior is None and estimator is not None:
         prior = PriorEstimate.of(estimator, "the model's")
     if isinstance(prior, PriorEstimate):

@@ -32,7 +32,7 @@ CHOICES_OF_NEGATIVES = {"random": 1.0, "selected": 0.0}
 
 
 class LabelWarning(UserWarning):
-    """Nothing says which of two labels marks the positives."""
+    """Nothing says which of two labels marks the positives, or the value named for known negatives is not there."""
 
 
 def find_classes(y: ArrayLike, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -225,6 +225,14 @@ def _warn_of_a_guess(values: list[Any]) -> None:
         f"pos_label={values[0]!r} if that is the one.",
         LabelWarning,
         stacklevel=5,
+    )
+
+
+def warn_of_absent(negative: Any) -> None:
+    """Warn of a value for known negatives that no row has: it may be misspelled, and all are taken for unlabeled."""
+    missing = " Missing labels are those of unlabeled rows: give known negatives a value." * _is_missing(negative)
+    warnings.warn(
+        f"negative={negative!r} is not in y: no row is known to be negative.{missing}", LabelWarning, stacklevel=4
     )
 
 

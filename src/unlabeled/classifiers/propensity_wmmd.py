@@ -185,8 +185,10 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
         if isinstance(known, Real) and not isinstance(known, bool):
             return checked_propensities(np.full(len(rows), float(known)), len(rows))
         if not callable(known):
+            shown = f"an array of shape {np.shape(known)}" if np.ndim(known) else repr(known)
             raise ValueError(  # noqa: TRY004
-                f"propensity={known!r} is not known; use a number, a function of rows, or a PropensityEMClassifier."
+                f"propensity={shown} is not known; use a number, a function that is given the rows of the labelled "
+                "positives and answers with one number for each, or a PropensityEMClassifier."
             )
         return checked_propensities(known(rows), len(rows))
 

@@ -270,6 +270,11 @@ def _check_table(X: ArrayLike, y: ArrayLike, pos_label: Any) -> tuple[np.ndarray
 def _check_options(scenario: str, propensity: Propensity | None) -> None:
     if scenario not in SCENARIOS:
         raise ValueError(f"scenario={scenario!r} is not known; use one of {list(SCENARIOS)}.")
+    if isinstance(propensity, str):
+        raise ValueError(  # noqa: TRY004
+            f"propensity={propensity!r} is not known; use a number, a function of rows, or one of AtRandom, EasyFirst, "
+            "HardFirst, ByColumn and LogisticIn of unlabeled.datasets, such as EasyFirst(0.2)."
+        )
     if scenario == "case-control" and propensity is not None:
         raise ValueError(
             "propensity labels some positives of one sample, so it needs scenario='single-sample'; in the "

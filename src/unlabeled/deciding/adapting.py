@@ -3,7 +3,8 @@
 Let F1 be the distribution of the score among positives and F that in the old population, with prior q. If p(x | y)
 stays and the prior becomes q', the new distribution is a F1 + (1 - a) F with a = (q' - q) / (1 - q): a mixture of the
 two, or F with less of F1 in it. So a follows from the mean of any function of the score, in closed form, and q' from a.
-The function is the old P(y = 1 | score), which tells the classes best.
+The function is the old P(y = 1 | score), which tells the classes best. Labelled positives stand for F1, so that all
+of this asks for labels given at random, or for weights that make up for it (`PropensityWMMDClassifier`).
 
 Whether the batch looks like such a mixture is tested by the largest distance of its distribution function from the one
 that a gives. How far off chance alone takes it is simulated: labelled positives, old population and batch are drawn
@@ -69,9 +70,11 @@ class Adaptation:
         if self.is_no_mixture:
             raise CovariateShiftError(
                 f"The new rows do not look like a mixture of the positives and negatives that the classifier has "
-                f"learned from (p = {self.p_value:.2g}), so that more than the share of positives has changed, and no "
-                "prior can be told from them. Fit anew with rows that are like these, or look at what has changed; "
-                f"{anyway} goes on all the same."
+                f"learned from (p = {self.p_value:.2g}), and no prior can be told from them. Either more than the "
+                "share of positives has changed: fit anew with rows that are like these, or look at what has changed. "
+                "Or the labels were not given at random, so that the labelled positives are not what positives look "
+                "like: see whether unlabeled.bias.ScarTest rejects, and use a classifier with propensities if you know "
+                f"what labelling depended on. {anyway} goes on all the same."
             )
 
     def probability(self, old: FloatArray) -> FloatArray:

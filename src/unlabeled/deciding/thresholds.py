@@ -179,7 +179,7 @@ class TwoClusters:
         values, place = _tied(scores.population)
         if len(values) == 1:
             return _below(values, 0)
-        return cut_between(values, np.bincount(place, scores.population_mass))
+        return cut_between(values, np.asarray(np.bincount(place, scores.population_mass), dtype=np.float64))
 
 
 @dataclass(frozen=True)

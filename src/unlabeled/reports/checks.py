@@ -224,8 +224,8 @@ def labels_not_at_random(subject: Subject) -> Finding:
     """Whether the labelled positives can be a random choice of all positives."""
     remedy = (
         "Think of how rows came to be labelled. If you know the columns that it depended on, use "
-        "PropensityEMClassifier; else trust the ranking more than the prior, and place the threshold by "
-        "Balanced(clusters=0.5) or by a prior that you know. The page of this check shows how."
+        "PropensityWMMDClassifier(PropensityEMClassifier(columns)); else trust the ranking more than the prior, and "
+        "place the threshold by Balanced(clusters=0.5) or by a prior that you know. The page of this check shows how."
     )
     known = subject.facts.get("labelling")
     if subject.is_training and not known and subject.is_weighted:
