@@ -1,9 +1,6 @@
 """`unlabeled fit` and `predict` on Parquet files that memory has no room for, or is said to have none for."""
 
 import json
-import os
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -153,43 +150,6 @@ def test_some_rows_of_many_are_chosen_without_writing_all_places_down(monkeypatc
     assert len(some) <= 2
     assert len(positives) == 0
     assert peak < 1_000_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["fit", "predict"])
-def test_memory_is_that_of_the_pieces(rng, command):
-    """A table of twelve times as many rows, by 35 MB: in memory a fit takes eight times that."""
-    peaks = []
-    for n_rows in (40_000, 480_000):
-        truth = rng.random(n_rows) < 0.3
-        columns = {f"x{number}": rng.normal(truth, 1) for number in range(9)}
-        pl.DataFrame(columns | {"known": (truth & (rng.random(n_rows) < 0.02)).astype(int)}).write_parquet("t.parquet")
-        told, arguments = "", ("fit", "t.parquet", *FIT)
-        if command == "predict":
-            told, arguments = (
-                peak_of("fit", "t.parquet", *FIT)[1],
-                ("predict", "t.model", "t.parquet", "--out", "o.parquet"),
-            )
-        peak, told = peak_of(*arguments)
-        assert "Dask works on it in pieces" in told
-        peaks.append(peak)
-    assert peaks[1] - peaks[0] < 100e6
-
-
-def peak_of(*arguments):
-    """The most memory that a process of its own takes for a command that is told to have 3 MB, and what it says."""
-    code = (
-        "import resource, sys; from unlabeled.cli.commands import app; from unlabeled.cli.failures import run; "
-        "code = run(app, sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss); sys.exit(code)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env={**os.environ, MEMORY_VARIABLE: "3MB"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return 1024 * int(done.stdout.split()[-1]), done.stderr
 
 
 @pytest.mark.parametrize(
