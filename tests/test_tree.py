@@ -271,6 +271,15 @@ def test_nothing_is_built_to_see_that_it_does_not_pay(rng):
     assert "order" not in vars(job)
 
 
+def test_nothing_is_built_where_the_grid_shares_its_pairs(rng):
+    """Leaves would pay for the narrowest gammas alone, and not beside others that all pairs are computed for anyway."""
+    points, queries = rng.standard_normal((100_000, 3)), rng.standard_normal((3100, 3))
+    job = tree.Job.of(queries, points, None, None, 1)
+    assert job.plans(2.0 ** np.arange(-3, 9) / 4.7)[0].way == "numba"
+    assert "leaves" not in vars(job)
+    assert job.plans(np.array([256 / 4.7]))[0].way == "leaves"
+
+
 @given(log_gamma=st.floats(-3, 4), d=st.integers(1, 4), seed=st.integers(0, 99))
 def test_a_sample_tells_how_many_are_near_at_least(log_gamma, d, seed):
     """So that leaves are tried where they may pay: what the sample tells is hardly more than they compute."""

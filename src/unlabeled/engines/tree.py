@@ -250,21 +250,37 @@ class Job:
         All pairs are cheaper for several gammas together, so it is decided for all which are worth a way of their own:
         those with the cheapest.
         """
-        plans = [self._plan_alone(float(gamma)) for gamma in gammas]
-        costs = np.array([plan.costs[plan.way] for plan in plans])
+        plans = self._together(gammas, [self._plan_alone(float(gamma)) for gamma in gammas])
+        if all(plan.way != "leaves" for plan in plans):
+            return plans
+        tried = [self._tried(plan, float(gamma)) for plan, gamma in zip(plans, gammas, strict=True)]
+        return self._together(gammas, tried)
+
+    def _together(self, gammas: FloatArray, plans: list[Plan]) -> list[Plan]:
+        costs = np.array([plan.costs[plan.way] if plan.way != "numba" else math.inf for plan in plans])
         order = np.argsort(-costs)
         totals = [self.cost_of_pairs(gammas[order[:k]]) + costs[order[k:]].sum() for k in range(len(gammas) + 1)]
-        for place in order[: int(np.argmin(totals))]:
-            plans[place] = replace(plans[place], way="numba")
-        return plans
+        dear = set(order[: int(np.argmin(totals))])
+        return [replace(plan, way="numba") if place in dear else plan for place, plan in enumerate(plans)]
 
     def _plan_alone(self, gamma: float) -> Plan:
-        """The cheaper of cells and leaves: each is infinite if it is dearer than all pairs for this gamma alone."""
+        """The cheaper of cells and leaves: each is infinite if it is dearer than all pairs for this gamma alone.
+
+        What leaves cost is at least what a sample tells: only where that is cheap enough are they tried, for which the
+        tree has to be made.
+        """
         of_pairs = self.cost_of_pairs(np.array([gamma]))
         grid, of_cells = self.best_grid(gamma, of_pairs)
-        of_leaves = self.cost_of_leaves(gamma, min(of_cells, of_pairs))
-        way = "cells" if of_cells <= of_leaves else "leaves"
-        return Plan(way, grid, {"cells": of_cells, "leaves": of_leaves, "numba": of_pairs})
+        costs = {"cells": of_cells, "leaves": self._least_of_leaves(gamma, min(of_cells, of_pairs)), "numba": of_pairs}
+        return Plan("cells" if of_cells <= costs["leaves"] else "leaves", grid, costs)
+
+    def _tried(self, plan: Plan, gamma: float) -> Plan:
+        """A plan by leaves with what they cost where they are tried."""
+        if plan.way != "leaves":
+            return plan
+        of_leaves = self.cost_of_leaves(gamma, min(plan.costs["cells"], plan.costs["numba"]))
+        way = "cells" if plan.costs["cells"] <= of_leaves else "leaves"
+        return replace(plan, way=way, costs={**plan.costs, "leaves": of_leaves})
 
     # --- all pairs ---
 
@@ -287,11 +303,10 @@ class Job:
 
     def cost_of_leaves(self, gamma: float, most: float) -> float:
         """Nanoseconds that leaves take: some groups of queries try. Infinite if more than ``most``."""
-        least = NEAR_QUERY * len(self.queries) + ROW_IN_TREE * (len(self.queries) + len(self.points))
-        near_pair = NEAR_PAIR + NEAR_FEATURE * self.points.shape[1]
-        most_pairs = (most - least) / near_pair
-        if WORTH_A_TRY * most_pairs < self.sample.share_near(gamma) * len(self.points) * len(self.queries):
+        if math.isinf(self._least_of_leaves(gamma, most)):
             return math.inf
+        least, near_pair = self._cost_before_leaves, self._cost_of_near_pair
+        most_pairs = (most - least) / near_pair
         size = leaves.QUERIES
         firsts = np.unique(np.linspace(0, len(self.queries) - size, SCOUTS).astype(int) // size * size)
         scouts = self.order[(firsts[:, None] + np.arange(size)).ravel()]
@@ -301,6 +316,20 @@ class Job:
         n_pairs = self._add_near(gamma, self.leaves, scouts, tops, sums, most_of_scouts)
         faint = (sums <= 2.0**-leaves.FAINT).any(axis=(0, 1)).mean()
         return math.inf if n_pairs > most_of_scouts or faint > MOST_FAINT else near_pair * n_pairs * share + least
+
+    @property
+    def _cost_before_leaves(self) -> float:
+        return NEAR_QUERY * len(self.queries) + ROW_IN_TREE * (len(self.queries) + len(self.points))
+
+    @property
+    def _cost_of_near_pair(self) -> float:
+        return NEAR_PAIR + NEAR_FEATURE * self.points.shape[1]
+
+    def _least_of_leaves(self, gamma: float, most: float) -> float:
+        """What leaves cost at least, by the sample; infinite if they are not worth a try."""
+        least = self._cost_before_leaves
+        of_pairs = self._cost_of_near_pair * self.sample.share_near(gamma) * len(self.points) * len(self.queries)
+        return math.inf if WORTH_A_TRY * (most - least) < of_pairs else least + of_pairs
 
     def _by_leaves(self, gammas: FloatArray, rows: np.ndarray) -> FloatArray:
         """Log sums of some queries (n_weightings, n_gammas, n_rows), not a number where they are too faint."""
