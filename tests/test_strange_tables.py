@@ -170,6 +170,12 @@ def test_tables_whose_squares_vanish_are_refused(name, data):
         clone(model).fit(data.X * 1e-160, data.y)
 
 
+@pytest.mark.filterwarnings("ignore:Every column of X is constant")
+def test_a_table_without_any_value_is_not_one_of_tiny_values(data):
+    model = WMMDClassifier(0.3, scale="none").fit(np.full_like(data.X, np.nan), data.y)
+    assert np.isfinite(model.decision_function(data.test)).all()
+
+
 def test_a_row_of_huge_values_has_no_inner_products(data):
     """The linear kernel is then tried on the table in units of its spread only."""
     X = data.X.copy()

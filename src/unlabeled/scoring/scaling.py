@@ -133,7 +133,7 @@ def has_squares(pu: PUSample) -> bool:
 
 
 def _largest_value(pu: PUSample) -> float:
-    return max(float(_largest(sample).max()) for sample in (pu.positive, pu.unlabeled))
+    return max(0.0, *(float(_largest(sample).max()) for sample in (pu.positive, pu.unlabeled)))
 
 
 def _largest(sample: Sample) -> FloatArray:
