@@ -77,7 +77,7 @@ TRAINING_SHARE = 0.75
 #: Names of tables with the target that is positive.
 LIBSVM = {"australian": 0, "diabetes": 1, "breast-cancer": 0}
 TABLES = (*LIBSVM, "wisconsin", "digits", "skin", "gaussians", "moons")
-#: Tables on which no threshold was chosen; in most positives are the smaller class.
+#: Other tables; in half of them positives are the smaller class.
 OTHERS = ("digits-high", "circles", "classification", "blobs", "gaussians-fifth", "gaussians-tenth")
 N_MADE = 1500
 Answers = dict[str, tuple[np.ndarray, np.ndarray]]
