@@ -6,10 +6,11 @@
 Each size runs in a process of its own, so that its peak memory is its own. Rows are normal in two classes, three tenths
 of the population positive; a fifth of a small table and 1,000 rows of a large one are labelled. "trees" is what the
 inner boosted trees cost when they are fitted plainly: as many folds of the same rows, no weights, no classes balanced,
-in scikit-learn alone. "fit/trees" is a whole fit in units of that. Predictions are of 10,000 rows; "predict/parts" is
-their time over that of the kernel sums and the trees inside, called one by one. Peers that are not installed are left
-out. The best of some repeats counts, except for the largest sizes, which run once. With --beside 4 as many processes
-keep the cores busy meanwhile: threads that wait for each other then wait for these.
+in scikit-learn alone. "fit/trees" is a whole fit in units of that. "read" is the reading of the same table from a CSV
+file, as the command line does it: a fit is given arrays, and has no such stage. Predictions are of 10,000 rows;
+"predict/parts" is their time over that of the kernel sums and the trees inside, called one by one. Peers that are not
+installed are left out. The best of some repeats counts, except for the largest sizes, which run once. With --beside 4
+as many processes keep the cores busy meanwhile: threads that wait for each other then wait for these.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -34,6 +38,7 @@ from unlabeled import PUClassifier
 from unlabeled.classifiers.score_wmmd import default_estimator
 from unlabeled.scoring.ratio import log_score
 from unlabeled.stages import listening
+from unlabeled.tables import Table
 
 SIZES = ("500x30", "1000x20", "10000x20", "100000x20", "1000000x20")
 #: What the project asks of itself: seconds and megabytes.
@@ -59,6 +64,14 @@ def seconds_of(function: Callable[[], Any], repeats: int) -> float:
         function()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def seconds_of_reading(X: np.ndarray) -> float:
+    """Of the table in a CSV file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        pl.DataFrame(X, schema=[f"x{place}" for place in range(X.shape[1])]).write_csv(path)
+        return seconds_of(lambda: Table.open(path).read(), 1)
 
 
 def plain_trees(X: np.ndarray, y: np.ndarray) -> None:
@@ -119,6 +132,7 @@ def measure(size: str, repeats: int) -> dict[str, Any]:
         "predict": seconds_of(lambda: model.predict(new), 3),
         "parts": seconds_of(lambda: parts_alone(model, ratios, new), 3),
         "trees": seconds_of(lambda: plain_trees(X, y), repeats),
+        "read": seconds_of_reading(X),
         "stages": {name: seconds / repeats for name, seconds in stages.items()},
         "peers": {
             name: seconds_of(lambda peer=peer: peer(X, y), 1)
@@ -134,7 +148,7 @@ def tell(row: dict[str, Any]) -> None:
     print(
         f"{row['size']:>11}  fit {row['fit']:.2f} s, {row['peak']:,.0f} MB {wanted}; trees {row['trees']:.2f} s, "
         f"fit/trees {row['fit'] / row['trees']:.2f} (at most 2); predict {N_PREDICTED:,} rows {row['predict']:.3f} s, "
-        f"predict/parts {row['predict'] / row['parts']:.2f} (at most 1.15)"
+        f"predict/parts {row['predict'] / row['parts']:.2f} (at most 1.15); read {row['read']:.2f} s"
     )
     row["stages"]["other"] = row["fit"] - sum(row["stages"].values())
     total = row["fit"]
