@@ -29,6 +29,7 @@ from unlabeled.scoring.smoothing import SumsByFold
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 triton_sums = pytest.importorskip("unlabeled.engines.triton_sums")
+DevicePoints = pytest.importorskip("unlabeled.engines.triton_rows").DevicePoints
 
 #: Queries and points of the interpreter and of a card, and queries that are compared with the definition.
 SMALL, LARGE = (300, 600), (20_000, 50_000)
@@ -148,6 +149,13 @@ def test_copies_have_one_error_that_does_not_average_out(kernel, jitter, n_rows,
     sharpness = 5e3
     queries = 6.0 + steps / np.sqrt(sharpness)
     assert error(queries, points, kernel, [float(KERNELS[kernel].sharpness(sharpness))]) <= 1
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_copies_are_counted_in_any_unit(scale, rng):
+    points = rng.standard_normal((3000, 3))
+    points[::10] = points[7]
+    assert DevicePoints(torch.from_numpy(scale * points)).most_copies == 301
 
 
 @pytest.mark.parametrize("shape", ["categories", "lattice"])

@@ -78,7 +78,7 @@ class DevicePoints:
         for some in _some_rows(self.rows):
             rows = some.double() - self.centre
             _, exponents = torch.frexp(rows.square().sum(dim=1).sqrt_())
-            whole = torch.ldexp(rows, (COARSE - exponents)[:, None]).round_().long()
+            whole = (rows * torch.exp2((COARSE - exponents).double())[:, None]).round_().long()
             keys.append(whole.mul_(of_columns).sum(dim=1) + exponents.long() * of_exponents)
         _, counts = torch.unique_consecutive(torch.cat(keys).sort().values, return_counts=True)
         return int(counts.max())
