@@ -123,7 +123,7 @@ def keops(queries: torch.Tensor, points: torch.Tensor, gamma: float) -> torch.Te
     from pykeops.torch import LazyTensor  # noqa: PLC0415
 
     sq_dist = LazyTensor(queries[:, None]).sqdist(LazyTensor(points[None]))
-    return (-gamma * sq_dist).exp().sum(dim=1)
+    return (-float(gamma) * sq_dist).exp().sum(dim=1)
 
 
 @triton.jit

@@ -330,6 +330,27 @@ def test_effective_numbers_lie_between_1_and_all(weights):
     assert 1 - 1e-9 <= found <= len(weights) + 1e-9
 
 
+def test_effective_number_of_weights_that_are_no_counts():
+    assert effective_number(np.ones(2), np.array([3.0, 1.0])) == 4  # observations
+    assert effective_number(np.ones(2), np.array([0.75, 0.25])) == pytest.approx(1.6)
+    assert effective_number(np.array([0.75, 0.25]), np.ones(2)) == pytest.approx(1.6)
+
+
+def test_only_proportions_matter_of_weights_that_are_no_counts(data):
+    X, y = data.X, data.y
+    weights = np.random.default_rng(0).uniform(0.2, 0.9, len(y))
+    one, other = (
+        PropensityWMMDClassifier(lambda rows: np.full(len(rows), 0.5), prior=0.5).fit(
+            X, y, sample_weight=factor * weights
+        )
+        for factor in (1, 7)
+    )
+    np.testing.assert_allclose(one.score_samples(X), other.score_samples(X))
+    assert one.n_effective_ == pytest.approx(other.n_effective_)
+    assert one.n_effective_ < (y == 1).sum()
+    assert one.threshold_ == pytest.approx(other.threshold_)
+
+
 def test_both_can_be_saved(data, tmp_path):
     for model in (
         PropensityEMClassifier([1], scenario="single-sample", tol=1e-2),

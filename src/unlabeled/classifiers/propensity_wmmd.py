@@ -31,7 +31,7 @@ from unlabeled.deciding.thresholds import Policy, check_threshold
 from unlabeled.kernels import as_gammas, as_kernel
 from unlabeled.priors import PriorEstimator, ResolvedPrior, check_prior, resolve_prior
 from unlabeled.priors.estimator import check_max_evaluations
-from unlabeled.samples import PUSample, Sample, some_rows
+from unlabeled.samples import PUSample, Sample, are_counts, some_rows
 from unlabeled.scoring.ratio import Kernels, Ratio
 from unlabeled.scoring.scaling import gamma_grid, standardised
 from unlabeled.scoring.selection import JUDGING_ROWS, averaged_with_neighbours, first_of_best, log_likelihoods
@@ -221,7 +221,7 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
             two.log_ratios(two.positive.rows[of_positive], of_positive, in_population, kernels),
             two.log_ratios(two.population.rows[of_population], in_positive, of_population, kernels),
             weights * (n_effective / weights.sum()),
-            two.population.weights[of_population],
+            two.population.effective_weights[of_population],
             0.0,
             two.positive.row_numbers[of_positive],
             two.population.row_numbers[of_population],
@@ -271,8 +271,12 @@ class WeightedSamples:
 
 
 def effective_number(shares: FloatArray, counts: FloatArray) -> float:
-    """How many observations of equal weight tell a mean as well as these, each of which weighs its share."""
-    return float((shares @ counts) ** 2 / (shares**2 @ counts))
+    """How many observations of equal weight tell a mean as well as these, each of which weighs its share.
+
+    Weights that are no counts are no numbers of observations, but part of what each row weighs.
+    """
+    squared = shares**2 @ (counts if are_counts(counts) else counts**2)
+    return float((shares @ counts) ** 2 / squared)
 
 
 def checked_propensities(found: ArrayLike, n_rows: int) -> FloatArray:
