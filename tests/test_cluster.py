@@ -191,6 +191,15 @@ def test_a_failing_partition_leaves_the_cluster_usable(client, data, local):
     assert DaskWMMDClassifier(**OPTIONS).fit(X, y).threshold_ == pytest.approx(local.threshold_, abs=1e-9)
 
 
+@pytest.fixture
+def ctrl_c():
+    """A shell that runs tests in the background has them ignore Ctrl-C; here it is heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(
     ("after", "waiting"), [(1, "of_each"), (2 * N_PARTITIONS + 1, "of_all")], ids=["while rows are read", "in sums"]
 )

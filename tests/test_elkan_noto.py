@@ -296,19 +296,21 @@ def test_the_paper_configuration_with_few_positives(n_positive, data):
 
 @pytest.mark.parametrize("n_draws", [6, pytest.param(20, marks=pytest.mark.slow)])
 def test_accuracy_and_auc_on_the_papers_gaussians(n_draws):
-    """Bayes 0.841. The paper's text: AUC the highest of all methods, accuracy poor."""
-    accuracy, auc = {"paper": [], "default": []}, {"paper": [], "default": []}
+    """Bayes 0.841. The paper's text: AUC the highest of all methods, accuracy poor; poorer still without weights."""
+    accuracy, auc = ({name: [] for name in ("paper", "unweighted", "default")} for _ in range(2))
     for seed in range(n_draws):
         data = make_gaussians(random_state=seed)
         for name, model in (
             ("paper", ElkanNotoClassifier.paper(random_state=seed)),
+            ("unweighted", ElkanNotoClassifier.paper(class_weight=None, random_state=seed)),
             ("default", ElkanNotoClassifier()),
         ):
             model.fit(data.X, data.y)
             accuracy[name].append(np.mean((model.predict(data.test) == 1) == data.test_truth))
             auc[name].append(roc_auc_score(data.test_truth, model.decision_function(data.test)))
-    assert min(np.mean(auc["paper"]), np.mean(auc["default"])) > 0.91
-    assert np.mean(accuracy["paper"]) < 0.65
+    assert min(map(np.mean, auc.values())) > 0.91
+    assert np.mean(accuracy["paper"]) < 0.79
+    assert np.mean(accuracy["unweighted"]) < 0.65
     assert np.mean(accuracy["default"]) > 0.79
 
 

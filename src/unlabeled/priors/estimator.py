@@ -72,7 +72,16 @@ class PriorEstimator(PUInput, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} estimates the prior from rows: use fit.")
 
     def raised_to(self, least: float) -> Self:
-        """The same, of a population that is known to hold at least this share of positives."""
+        """The same, of a population that is known to hold at least this share of positives.
+
+        Examples
+        --------
+        >>> from unlabeled.datasets import make_gaussians
+        >>> from unlabeled.priors import ElkanNotoPrior
+        >>> data = make_gaussians(prior=0.3, random_state=0)
+        >>> ElkanNotoPrior().fit(data.X, data.y).raised_to(0.9).prior_
+        0.9
+        """
         self.least_, self.prior_ = least, max(self.prior_, least)
         return self
 
