@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ def test_the_recipe_for_spark(tmp_path, monkeypatch):
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # else its workers take the first Python in PATH
     data = make_gaussians(100, 300, random_state=0)
     frame = pd.DataFrame(data.X, columns=["height", "width"])
     model = unlabeled.WMMDClassifier(prior=0.5, random_state=0).fit(frame, data.y)
