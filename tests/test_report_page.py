@@ -324,6 +324,14 @@ def test_checks_alone_with_an_exit_code_on_request(capsys):
     assert "'PU9' is neither a code" in capsys.readouterr().err
 
 
+def test_checks_are_printed_beside_a_page_that_is_asked_for(here, capsys):
+    assert run(app, ["report", "a.model", "table.csv", "--checks"]) == 0
+    assert not (here / "a.html").exists()
+    assert run(app, ["report", "a.model", "table.csv", "--checks", "--out", "both.html"]) == 0
+    assert "ok          PU501" in capsys.readouterr().out
+    assert (here / "both.html").exists()
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("value", "words"),

@@ -36,7 +36,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="PAGE", help="Where to write the page. Default: MODEL's name with .html.")
     ] = None,
-    checks: Annotated[bool, typer.Option("--checks", help="Print the checks, and write no page.")] = False,
+    checks: Annotated[bool, typer.Option("--checks", help="Print all checks, and write a page only to --out.")] = False,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,9 +67,8 @@ def report(
 
         unlabeled report customers.model new.csv --checks --fail-on PU501 --fail-on error
     """
-    page = None if checks else (out or model.with_suffix(".html").name)
+    page = out if out or checks else Path(model.with_suffix(".html").name)
     if page is not None:
-        page = Path(page)
         check_output(page, force=force, inputs=(model, *([] if table is None else [table])))
     prices = _costs(costs)
     with collected_warnings() as warned, shown_progress("Loading the model") as show:
