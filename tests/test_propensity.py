@@ -1,6 +1,7 @@
 """Classifiers for labels that depend on features, against closed forms, slow definitions and labels at random."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,13 +127,12 @@ def test_a_case_control_table_speaks_of_its_unlabeled_rows(table):
 
 
 def test_any_two_classifiers_and_names_of_columns(data):
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame(data.X, schema=["size", "place"])
+    frame = pd.DataFrame(data.X, columns=["size", "place"])
     model = PropensityEMClassifier(
         ["place"], classifier=GaussianNB(), scenario="single-sample", tol=1e-3, max_iter=500
     ).fit(frame, data.y)
     assert list(model.columns_) == [1]
-    assert balanced_accuracy_score(data.test_truth, model.predict(pl.DataFrame(data.test, schema=frame.columns))) > 0.9
+    assert balanced_accuracy_score(data.test_truth, model.predict(pd.DataFrame(data.test, columns=frame.columns))) > 0.9
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,8 @@ class LeastSquares:
     @classmethod
     def of(cls, moments: Moments) -> LeastSquares:
         """One eigendecomposition of the population's covariance."""
-        variances, axes = eigh(moments.covariance, driver="evd", check_finite=False)
+        driver = "evd" if len(moments.covariance) > 1 else "evr"  # SciPy 1.11 has no evd of a single number
+        variances, axes = eigh(moments.covariance, driver=driver, check_finite=False)
         square = float(moments.center @ moments.center + variances.sum())  # mean square of the features
         variances[variances < _ROUNDING * square] = 0
         mean = (moments.positive_mean - moments.center) @ axes
