@@ -101,6 +101,44 @@ def test_large_jobs_do_not_depend_on_batches_chunks_and_threads(d, gamma_d, kern
         assert np.abs(whole - other).max() <= 1e-6
 
 
+def test_points_are_packed_once_for_all_queries(rng, monkeypatch):
+    """Also where some queries go ahead to see whether float32 suffices, and where all of them take turns."""
+    packed, pack_points = [], tiles.pack_points
+
+    def counting(points, *how):
+        packed.append(len(points))
+        return pack_points(points, *how)
+
+    monkeypatch.setattr(tiles, "pack_points", counting)
+    queries, points = rng.standard_normal((3000, 9)), rng.standard_normal((2000, 9))
+    for chunk, n_chunks in ((8_000_000, 1), (12_000, 2)):
+        packed.clear()
+        monkeypatch.setattr(numba_engine, "_CHUNK", chunk)
+        log_kernel_sums(queries, points, "rbf", 0.1, engine="numba")
+        assert len(packed) == n_chunks
+        assert sum(packed) == 2000
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 37, 1000])
+def test_packed_rows_are_the_rows(n, dtype, rng, monkeypatch):
+    """On threads and part by part as well: distances of what is packed are those of the rows."""
+    monkeypatch.setattr(tiles, "_IN_CACHE", 400)
+    monkeypatch.setattr(tiles, "_WORTH_THREADS", 0)
+    rows, centre = rng.standard_normal((n, 5)), rng.standard_normal(5)
+    shape = tiles.TileShape.of(5, n, dtype)
+    points, offsets = tiles.pack_points(rows, centre, 0.5, shape, dtype, 3)
+    queries = tiles.pack_queries(rows, centre, 0.5, shape, dtype, 3)
+    stored, asked = (array.transpose(0, 1, 3, 2).reshape(-1, 5) for array in (points, queries.panels))
+    expected = 0.25 * ((rows[:, None] - rows) ** 2).sum(axis=2)
+    sq_dist = queries.sq_norms[:n, None] - asked[:n] @ stored[:n].T - offsets.ravel()[:n]
+    np.testing.assert_allclose(sq_dist, expected, rtol=0, atol=1e-5 if dtype is np.float32 else 1e-12)
+    assert not stored[n:].any()
+    assert (offsets.ravel()[n:] < tiles.UNREAL).all()
+    assert (queries.moved == 0).all() == (dtype is np.float64)
+    assert queries.moved.max() < 1e-12
+
+
 def test_own_and_weights_survive_chunks(kernel, rng, monkeypatch):
     points, own = rng.standard_normal((N_QUERIES, 2)), np.arange(N_QUERIES)
     log_weights = rng.uniform(0, 2, N_QUERIES)

@@ -209,5 +209,7 @@ def test_points_that_are_all_rows_change_nothing(scenario):
 
 @given(st.integers(1, 6), st.sampled_from([1, 2, 3, 60, 10**9]), st.integers(0, 2**32 - 1))
 def test_rows_are_ordered_by_all_their_features(n_features, n_values, seed):
-    rows = np.random.default_rng(seed).integers(0, n_values, (40, n_features)).astype(float)
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, n_values, (40, n_features)).astype(float)
+    rows[rng.random(rows.shape) < rng.choice([0, 0.2])] = np.nan
     np.testing.assert_array_equal(order_by_values(rows), np.lexsort(rows.T[::-1]))

@@ -441,15 +441,23 @@ def order_by_values(rows: FloatArray) -> np.ndarray:
     if issparse(rows):
         sums = rows @ np.random.RandomState(0).normal(size=(rows.shape[1], 2))
         return np.lexsort(sums.T)
+    order = np.argsort(np.ascontiguousarray(rows[:, 0]), kind="stable")
     for n_features in (1, 4):  # these decide, as a rule
-        keys = rows[:, :n_features]
-        # Where no two rows are alike any sort gives the one order there is.
-        order = np.argsort(np.ascontiguousarray(keys[:, 0])) if n_features == 1 else np.lexsort(keys.T[::-1])
-        ordered = keys[order]
-        tied = (ordered[1:] == ordered[:-1]).all(axis=1).any()
-        if not (tied or np.isnan(ordered).any()):  # NaN does not equal itself
-            return order
-    return np.lexsort(rows.T[::-1])
+        run, alone = _runs(rows[order, :n_features])
+        tied = np.flatnonzero(~alone)
+        if len(tied) == 0:
+            break
+        among = order[tied]
+        more = rows[among, n_features : 4 if n_features == 1 else None]
+        order[tied] = among[np.lexsort([*more.T[::-1], run[tied]])]
+    return np.asarray(order)
+
+
+def _runs(ordered: FloatArray) -> tuple[np.ndarray, np.ndarray]:
+    """For each of some rows in order the number of its run of equal rows, and whether it is alone in it."""
+    same = (ordered[1:] == ordered[:-1]) | (np.isnan(ordered[1:]) & np.isnan(ordered[:-1]))
+    begins = np.concatenate([[True], ~same.all(axis=1), [True]])
+    return np.cumsum(begins[:-1]), begins[:-1] & begins[1:]
 
 
 def distinct_rows(rows: FloatArray) -> tuple[np.ndarray, np.ndarray]:

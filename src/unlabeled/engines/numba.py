@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -39,6 +39,8 @@ EXACT_PAIRS = 1_000_000
 SMALL_PAIRS, SMALL_JOB = 300_000, 8_000_000
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
 _CHUNK = 8_000_000
+#: Packed chunks of points that are kept for the next queries.
+MOST_KEPT = 3
 #: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
 ARRAYS_A_GAMMA = 12
 #: Queries that go ahead to see whether float32 suffices.
@@ -105,6 +107,10 @@ class Loops:
     precisions: tuple[Precision, ...]
 
 
+#: Blocks of points, their offsets, and their weights, if they have any.
+PackedPoints = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True)
 class Job:
     """What stays the same for all chunks of queries.
@@ -120,6 +126,7 @@ class Job:
     reach: float  # largest squared distance of a point from the centre
     precisions: tuple[Precision, ...]  # to be tried in this order
     n_threads: int
+    packed_points: dict[tuple[Any, ...], PackedPoints] = field(default_factory=dict)  # chunks, by their start
 
     @cached_property
     def log_copies(self) -> float:
@@ -163,10 +170,11 @@ def log_sums(
     if len(queries) * len(points) < SMALL_PAIRS and len(queries) * points.size < SMALL_JOB:
         job = Job(points, kernel, loops, log_weights, centre=np.empty(0), reach=0.0, precisions=(), n_threads=1)
         return _direct(job, queries, own, gammas)
-    centre, reach = centre_and_reach(points)
+    threads = n_threads(n_jobs)
+    centre, reach = centre_and_reach(points, threads)
     exact = exact or len(queries) * len(points) < EXACT_PAIRS
     precisions = (FLOAT64,) if exact else loops.precisions
-    job = Job(points, kernel, loops, log_weights, centre, reach, precisions, n_threads(n_jobs))
+    job = Job(points, kernel, loops, log_weights, centre, reach, precisions, threads)
     compute = _best if _tiles_can(job, gammas) else _direct
     sums = np.empty((len(job.log_top_weights), len(gammas), len(queries)))
     row_size = queries.shape[1] + ARRAYS_A_GAMMA * len(gammas) * len(sums)
@@ -175,10 +183,10 @@ def log_sums(
     return sums
 
 
-def centre_and_reach(points: FloatArray) -> tuple[FloatArray, float]:
+def centre_and_reach(points: FloatArray, n_threads: int = 1) -> tuple[FloatArray, float]:
     """The mean of points, and the largest squared distance from it."""
     centre = points.mean(axis=0, dtype=np.float64)
-    return centre, float(tiles.sq_norms(points, centre).max())
+    return centre, float(tiles.sq_norms(points, centre, n_threads).max())
 
 
 def most_copies(points: FloatArray) -> int:
@@ -231,7 +239,8 @@ def _try(
     Beyond its limit, whether float32 suffices depends on the sum itself, so a few queries go ahead: if most of them
     fail, the others are not tried.
     """
-    amplitude, floor = job.loops.rounding(job.reach, tiles.sq_norms(queries, job.centre), gammas, precision)
+    norms = tiles.sq_norms(queries, job.centre, job.n_threads)
+    amplitude, floor = job.loops.rounding(job.reach, norms, gammas, precision)
     possible = left & (amplitude <= precision.most).all(axis=0)
     n_features, alone = queries.shape[1], np.zeros(())
     surely = np.asarray(precision.suffices(amplitude, alone, n_features).all(axis=0))
@@ -356,21 +365,15 @@ class Tiling:
     """Queries packed in blocks, to be run against all points by a compiled loop."""
 
     def __init__(self, job: Job, queries: FloatArray, own: np.ndarray, scale: float, precision: Precision) -> None:
-        self.job, self.queries, self.scale, self.precision = job, queries, scale, precision
-        self.n_queries = len(queries)
+        self.job, self.scale, self.precision, self.n_queries = job, scale, precision, len(queries)
         self.shape = tiles.TileShape.of(queries.shape[1], len(job.points), precision.product)
-        self.blocks, self.padded_norms = tiles.pack_queries(queries, job.centre, scale, self.shape, precision.product)
-        self.own = np.append(own, np.full(len(self.padded_norms) - self.n_queries, -1))
-
-    @property
-    def roundings(self) -> FloatArray:
-        """Squared distances of the queries from what they were rounded to."""
-        return tiles.roundings(self.queries, self.job.centre, self.scale, self.precision.product)
+        self.packed = tiles.pack_queries(queries, job.centre, scale, self.shape, precision.product, job.n_threads)
+        self.own = np.append(own, np.full(len(self.packed.sq_norms) - self.n_queries, -1))
 
     @property
     def norms(self) -> FloatArray:
         """Squared norms of the queries as they were rounded."""
-        return self.padded_norms[: self.n_queries]
+        return self.packed.sq_norms[: self.n_queries]
 
     def moved_by_queries(self, log_sums: FloatArray, steps: FloatArray) -> FloatArray:
         """By how much at most RBF log sums (n_weightings or 1, n_steps, n_queries) are off as queries were rounded.
@@ -382,7 +385,7 @@ class Tiling:
         exponents = np.maximum(
             self.job.log_totals[:, None, None] + self.job.log_top_weights[:, None, None] - log_sums, 0
         )
-        sq_steps = np.multiply.outer(steps, self.roundings) / _LOG2E
+        sq_steps = np.multiply.outer(steps, self.packed.moved) / _LOG2E
         return np.asarray(2 * np.sqrt(exponents * sq_steps))
 
     def run(self, loop: Callable[..., None], steps: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -407,16 +410,25 @@ class Tiling:
             sums, tops = np.zeros((*n_sums, some.stop - some.start)), np.empty(some.stop - some.start)
             own = own_here[some] - of_points.start * self.shape.width
             points = (array[of_points] for array in blocks)
-            loop(self.blocks[of_queries], *points, own, norms=self.padded_norms[some], tops=tops, sums=sums)
+            loop(self.packed.panels[of_queries], *points, own, norms=self.packed.sq_norms[some], tops=tops, sums=sums)
             return some, sums, tops
 
         n_threads = self.job.n_threads
-        yield from on_threads(run, _parts(len(self.blocks), len(blocks[0]), n_threads), n_threads)
+        yield from on_threads(run, _parts(len(self.packed.panels), len(blocks[0]), n_threads), n_threads)
 
-    def _packed_points(self, rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Blocks of points, their offsets and their weights, if they have any."""
+    def _packed_points(self, rows: slice) -> PackedPoints:
+        """A chunk of the points, packed once for the scouts and for all."""
+        key, kept = (rows.start, self.scale, self.shape, self.precision), self.job.packed_points
+        if key not in kept:
+            if len(kept) == MOST_KEPT or any(other[1:] != key[1:] for other in kept):
+                kept.clear()
+            kept[key] = self._pack_points(rows)
+        return kept[key]
+
+    def _pack_points(self, rows: slice) -> PackedPoints:
         points, precision = self.job.points[rows], self.precision
-        packed, offsets = tiles.pack_points(points, self.job.centre, self.scale, self.shape, precision.product)
+        how = self.job.centre, self.scale, self.shape, precision.product, self.job.n_threads
+        packed, offsets = tiles.pack_points(points, *how)
         log_weights = np.empty((0, len(points))) if self.job.log_weights is None else self.job.log_weights[:, rows]
         weights: np.ndarray = np.zeros((len(log_weights), *offsets.shape), precision.exponents)
         for of_weighting, values, top in zip(weights, log_weights, self.job.log_top_weights, strict=False):

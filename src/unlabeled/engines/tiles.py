@@ -9,8 +9,9 @@ for any input. The innermost loops are in `unlabeled.engines.vectors`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numba import njit
 
 from unlabeled.arrays import FloatArray
 from unlabeled.engines.intermediate import lanes
+from unlabeled.engines.threads import on_threads
 from unlabeled.engines.vectors import (
     LADDER,
     ROWS,
@@ -43,7 +45,9 @@ CACHE_LINE = 64
 #: Digits of two that tell rows apart: float32 has 24, and rows that differ in the last few may still be rounded alike.
 COARSE = 16
 #: Numbers that several steps are taken with while they are in the cache.
-_IN_CACHE = 32_768
+_IN_CACHE = 65_536
+#: Numbers from which on starting threads to pack them pays.
+_WORTH_THREADS = 500_000
 
 # Sums may be reordered: that is what lets them use vector registers.
 _SUMS = {"reassoc", "contract", "nsz"}
@@ -109,90 +113,112 @@ inlined = njit(inline="always")
 # --- layout ----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Packed:
+    """Rows less a centre, scaled, rounded and turned: panels of some rows, number by number."""
+
+    panels: np.ndarray  # (n_panels, n_features, rows a panel), zeros after the last row
+    sq_norms: FloatArray  # of the rounded rows (n_panels * rows a panel,)
+    moved: FloatArray  # squared distances of the rows from what they were rounded to, if that was asked for
+
+
 def pack_queries(
-    queries: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any
-) -> tuple[np.ndarray, FloatArray]:
-    """Blocks (n_blocks, *shape.queries) of 2 scale * (z - centre), and the squared norms of half of what was stored."""
-    rows, sq_norms = centred(queries, centre, 2 * scale, shape.height, dtype)
-    groups = rows.reshape(-1, shape.n_groups, ROWS, shape.n_features)
-    return _aligned(groups.transpose(0, 1, 3, 2)), sq_norms / 4
+    queries: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any, n_threads: int = 1
+) -> Packed:
+    """2 scale * (z - centre), in blocks (n_blocks, *shape.queries); norms are those of half of it."""
+    moved = np.empty(len(queries))
+    packed = _packed(queries, centre, 2 * scale, (ROWS, shape.height), dtype, n_threads, moved)
+    return Packed(packed.panels.reshape(-1, *shape.queries), packed.sq_norms / 4, moved / 4)
 
 
 def pack_points(
-    points: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any
+    points: FloatArray, centre: FloatArray, scale: float, shape: TileShape, dtype: Any, n_threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Blocks (n_blocks, *shape.points) of scale * (x - centre), and offsets (n_blocks, width) of -|x|^2 of that."""
-    rows, sq_norms = centred(points, centre, scale, shape.width, dtype)
-    panels = rows.reshape(-1, shape.width // shape.lanes, shape.lanes, shape.n_features)
-    offsets: np.ndarray = (-sq_norms).astype(dtype)
+    packed = _packed(points, centre, scale, (shape.lanes, shape.width), dtype, n_threads)
+    offsets: np.ndarray = (-packed.sq_norms).astype(dtype)
     offsets[len(points) :] = NEVER
-    return _aligned(panels.transpose(0, 1, 3, 2)), offsets.reshape(-1, shape.width)
+    return packed.panels.reshape(-1, *shape.points), offsets.reshape(-1, shape.width)
 
 
-def _aligned(array: np.ndarray) -> np.ndarray:
-    """A contiguous copy that begins where a line of the cache does: vectors that cross lines are slow to load."""
-    room = np.empty(array.nbytes + CACHE_LINE, np.uint8)
+def _packed(
+    rows: FloatArray,
+    centre: FloatArray,
+    scale: float,
+    sizes: tuple[int, int],
+    dtype: Any,
+    n_threads: int,
+    moved: FloatArray | None = None,
+) -> Packed:
+    """Rows in panels of one size, padded to a multiple of another; ``moved`` is filled where it is given."""
+    size, multiple = sizes
+    n_rows, n_features = -(-len(rows) // multiple) * multiple, rows.shape[1]
+    panels = _aligned_zeros((n_rows // size, n_features, size), dtype)
+    sq_norms = np.zeros(n_rows)
+
+    def pack(some: slice) -> None:
+        exact = before_rounding(rows[some], centre, scale, dtype)
+        stored = exact.astype(dtype, copy=False)
+        sq_norms[some] = _sq_norms(stored)
+        if moved is not None:
+            moved[some] = _sq_norms(exact - stored)
+        first, whole = some.start // size, len(stored) // size
+        panels[first : first + whole] = stored[: whole * size].reshape(-1, size, n_features).transpose(0, 2, 1)
+        if whole * size < len(stored):  # the last rows of all
+            panels[first + whole, :, : len(stored) - whole * size] = stored[whole * size :].T
+
+    on_parts(pack, rows, n_threads, multiple=size)
+    return Packed(panels, sq_norms, np.empty(0) if moved is None else moved)
+
+
+def _aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array that begins where a line of the cache does: vectors that cross lines are slow to load."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + CACHE_LINE, np.uint8)
     start = -room.ctypes.data % CACHE_LINE
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
+    return room[start : start + n_bytes].view(dtype).reshape(shape)
 
 
-def sq_norms(rows: FloatArray, centre: FloatArray) -> FloatArray:
+def sq_norms(rows: FloatArray, centre: FloatArray, n_threads: int = 1) -> FloatArray:
     """Squared distances of rows from a centre, in float64."""
     norms = np.empty(len(rows))
-    for some in _parts_in_cache(rows):
+
+    def fill(some: slice) -> None:
         norms[some] = _sq_norms(rows[some] - centre)
+
+    on_parts(fill, rows, n_threads)
     return norms
 
 
-def centred(
-    rows: FloatArray, centre: FloatArray, scale: float, multiple: int, dtype: Any
-) -> tuple[np.ndarray, FloatArray]:
-    """Rows less a centre, scaled and rounded, zeros after them up to a multiple; and the squared norms of that."""
-    stored = np.zeros((-(-len(rows) // multiple) * multiple, rows.shape[1]), dtype)
-    norms = np.zeros(len(stored))
-    for some, part in _before_rounding(rows, centre, scale, dtype):
-        stored[some] = part
-        norms[some] = _sq_norms(stored[some])
-    return stored, norms
-
-
-def roundings(rows: FloatArray, centre: FloatArray, scale: float, dtype: Any) -> FloatArray:
-    """Squared distances between rows less a centre, scaled, and what they are rounded to."""
-    norms = np.empty(len(rows))
-    for some, part in _before_rounding(rows, centre, scale, dtype):
-        norms[some] = _sq_norms(part - part.astype(dtype))
-    return norms
-
-
-def coarse_keys(rows: FloatArray, centre: FloatArray) -> np.ndarray:
+def coarse_keys(rows: FloatArray, centre: FloatArray, n_threads: int = 1) -> np.ndarray:
     """Whole numbers that are the same for rows whose coordinates agree to 2^-`COARSE` of their length.
 
     Float32 rounds such rows alike. Products of whole numbers, unlike those of floats, do not depend on their order.
     """
     factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1] + 1)
     keys = np.empty(len(rows), np.int64)
-    for some, part in _before_rounding(rows, centre, 1.0, np.float32):
+
+    def fill(some: slice) -> None:
+        part = before_rounding(rows[some], centre, 1.0, np.float32)
         _, exponents = np.frexp(np.sqrt(_sq_norms(part)))
         whole = np.rint(part * np.exp2(COARSE - exponents)[:, None]).astype(np.int64)
         keys[some] = whole @ factors[1:] + exponents * factors[0]
+
+    on_parts(fill, rows, n_threads)
     return keys
 
 
-def _before_rounding(
-    rows: FloatArray, centre: FloatArray, scale: float, dtype: Any
-) -> Iterator[tuple[slice, FloatArray]]:
-    """Some rows at a time less a centre, scaled, and mirrored if they are to be rounded far."""
-    mirror = _mirror(rows.shape[1]) if dtype is np.float32 and rows.shape[1] > 1 else None
-    for some in _parts_in_cache(rows):
-        part = np.subtract(rows[some], centre, dtype=np.float64)
-        part *= scale
-        if mirror is not None:
-            part -= np.multiply.outer(part @ mirror, 2 * mirror)
-        yield some, part
+def before_rounding(rows: FloatArray, centre: FloatArray, scale: float, dtype: Any) -> FloatArray:
+    """Rows less a centre, scaled, and mirrored if they are to be rounded far."""
+    moved = np.subtract(rows, centre, dtype=np.float64)
+    moved *= scale
+    if dtype is np.float32 and rows.shape[1] > 1:
+        mirror = _mirror(rows.shape[1])
+        moved -= np.multiply.outer(moved @ mirror, 2 * mirror)
+    return moved
 
 
+@cache
 def _mirror(n_features: int) -> FloatArray:
     """The normal of a plane that is oblique to all axes, of length one.
 
@@ -203,10 +229,12 @@ def _mirror(n_features: int) -> FloatArray:
     return np.asarray(normal / np.linalg.norm(normal))
 
 
-def _parts_in_cache(rows: FloatArray) -> Iterator[slice]:
-    size = max(1, _IN_CACHE // rows.shape[1])
-    for start in range(0, len(rows), size):
-        yield slice(start, min(start + size, len(rows)))
+def on_parts(function: Callable[[slice], None], rows: np.ndarray, n_threads: int, multiple: int = 1) -> None:
+    """Call a function for slices of rows that fit the cache, each a multiple but the last, on threads if it pays."""
+    size = max(1, _IN_CACHE // rows.shape[1] // multiple) * multiple
+    parts = [slice(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
+    for _ in on_threads(function, parts, n_threads if rows.size > _WORTH_THREADS else 1):
+        pass
 
 
 def _sq_norms(rows: np.ndarray) -> FloatArray:
