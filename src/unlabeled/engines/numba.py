@@ -39,8 +39,8 @@ EXACT_PAIRS = 1_000_000
 SMALL_PAIRS, SMALL_JOB = 300_000, 8_000_000
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
 _CHUNK = 8_000_000
-#: Packed chunks of points that are kept for the next queries.
-MOST_KEPT = 3
+#: Bytes of packed points that are kept for the next queries.
+MOST_KEPT = 64_000_000
 #: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
 ARRAYS_A_GAMMA = 12
 #: Queries that go ahead to see whether float32 suffices.
@@ -419,11 +419,14 @@ class Tiling:
     def _packed_points(self, rows: slice) -> PackedPoints:
         """A chunk of the points, packed once for the scouts and for all."""
         key, kept = (rows.start, self.scale, self.shape, self.precision), self.job.packed_points
-        if key not in kept:
-            if len(kept) == MOST_KEPT or any(other[1:] != key[1:] for other in kept):
-                kept.clear()
-            kept[key] = self._pack_points(rows)
-        return kept[key]
+        if key in kept:
+            return kept[key]
+        if any(other[1:] != key[1:] for other in kept):
+            kept.clear()
+        packed = self._pack_points(rows)
+        if sum(array.nbytes for arrays in (packed, *kept.values()) for array in arrays) <= MOST_KEPT:
+            kept[key] = packed
+        return packed
 
     def _pack_points(self, rows: slice) -> PackedPoints:
         points, precision = self.job.points[rows], self.precision
