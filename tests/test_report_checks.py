@@ -19,7 +19,9 @@ from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.choice_of_negatives import NegativesWarning
 from unlabeled.evaluation import find_evidence
 from unlabeled.reports import CHECKS, SEVERITIES, subject
-from unlabeled.reports.checks import DOCUMENTATION, order_of_labels, positives_needed
+from unlabeled.reports.checks.labels import order_of_labels
+from unlabeled.reports.checks.learned import positives_needed
+from unlabeled.reports.findings import DOCUMENTATION
 from unlabeled.reports.leaks import column_areas
 from unlabeled.tables import Column, Columns
 from unlabeled.tables.profile import profile, shifts

@@ -14,8 +14,9 @@ from typing import Any
 
 from unlabeled.deciding.thresholds import Costs
 from unlabeled.files import written_whole
-from unlabeled.reports.checks import CHECKS, SEVERITIES, Check, run_checks
+from unlabeled.reports.checks import run_checks
 from unlabeled.reports.content import Content, make_content
+from unlabeled.reports.findings import CHECKS, SEVERITIES, Check
 from unlabeled.reports.page import render
 from unlabeled.reports.subject import Subject
 

@@ -22,7 +22,8 @@ from unlabeled.evaluation import Evidence
 from unlabeled.explanations import explain, in_words
 from unlabeled.metrics.estimate import Estimate
 from unlabeled.reports import pictures
-from unlabeled.reports.checks import Check, adaptation_to, column_shifts
+from unlabeled.reports.checks.other_table import adaptation_to, column_shifts
+from unlabeled.reports.findings import Check
 from unlabeled.reports.importance import importances, used_columns
 from unlabeled.reports.subject import Subject, TableRows
 from unlabeled.samples import some_rows

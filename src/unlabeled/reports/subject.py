@@ -254,6 +254,11 @@ class Subject:
         return as_table(X) if is_frame(X) else as_table(np.asarray(X, dtype=np.float64), self.column_names)
 
 
+def hidden_share(prior: float, labelled_share: float) -> float:
+    """The share of the unlabeled rows that is positive."""
+    return float(np.clip((prior - labelled_share) / max(1 - labelled_share, 1e-9), 0, 1))
+
+
 def _in_proportion(chosen: list[np.ndarray], sizes: list[int]) -> np.ndarray:
     """Places, in the concatenation of chosen rows of two sides, that have both in the proportion of their sizes."""
     share = min((len(some) / size for some, size in zip(chosen, sizes, strict=True) if size), default=0.0)
