@@ -1,7 +1,8 @@
-"""The prior by default: a curve through all scores, and the best bin of top scores where positives are common."""
+"""The prior by default: a curve through all scores, the best bin where positives are common, clusters where clear."""
 
 from __future__ import annotations
 
+from unlabeled.deciding.anchored import cluster_share
 from unlabeled.deciding.rank_logistic import expected_prior
 from unlabeled.deciding.scores import HonestScores
 from unlabeled.priors.best_bin import best_bin
@@ -12,7 +13,7 @@ HALF_AT = 20.0
 
 
 class AutoPrior(ScorePrior):
-    """Prior from the shape of the scores, and from the best bin of top scores where positives are common.
+    """Prior from the shape of the scores, from the best bin of top scores, and from clusters where these part clearly.
 
     The best bin (Garg et al., 2021) assumes nothing about the scores. It is an upper bound of the prior: negatives that
     score high raise it, and where positives are rare these are many beside them. A logistic curve in the rank of the
@@ -20,6 +21,11 @@ class AutoPrior(ScorePrior):
     their likelihood. Where nearly all rows are positive, few are left to tell its slope, and it comes out too low. So
     the curve is right where positives are rare and the bin where they are common: the estimate is the mean of the two,
     the bin weighing as much as the share that it says, times n / (n + 20) with n positives.
+
+    Both go by ranks alone. Where there is a gap in the scores between the rows that look like the labelled positives
+    and the others, the rows on either side can be counted: then the estimate is the share of the upper of two clusters,
+    which is held where the positives are (`unlabeled.deciding.anchored`). It counts nothing while the clusters
+    overlap, and all when their means are some two widths of both apart.
 
     Parameters
     ----------
@@ -49,4 +55,6 @@ class AutoPrior(ScorePrior):
     def _share(self, scores: HonestScores) -> float:
         by_curve, by_bin = expected_prior(scores.against_unlabeled()), best_bin(scores)
         weight = by_bin * scores.n_positive / (scores.n_positive + HALF_AT)
-        return weight * by_bin + (1 - weight) * by_curve
+        by_ranks = weight * by_bin + (1 - weight) * by_curve
+        clusters = cluster_share(scores, by_ranks)
+        return clusters.worth * clusters.share + (1 - clusters.worth) * by_ranks

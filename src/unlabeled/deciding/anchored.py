@@ -1,0 +1,120 @@
+"""The share of positives by two clusters of scores, one of which is that of the labelled positives.
+
+Where the scores of the two classes part clearly, the gap between them tells how many rows are on either side, whatever
+ranks and regions of few labelled rows say. So two Gaussians are fitted to the unlabeled scores by expectation
+maximisation. One is held where the labelled positives are, which count `ANCHOR` times; its share is that of the
+positives. Where the two overlap the share rests on their shape, which nobody knows: what it is worth is said with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaincinv
+
+from unlabeled.arrays import FloatArray
+from unlabeled.deciding.scores import HonestScores
+
+#: How often each labelled positive counts beside an unlabeled row.
+ANCHOR = 10.0
+#: The share of the scores at either end that is drawn in to the next one: log ratios have long tails.
+TAIL = 0.01
+#: A Gaussian is at least this wide, in units of the spread of all scores.
+NARROWEST = 0.1
+#: Distances of the two means, in units of the sum of both widths, up to which the share is worth nothing, and from
+#: which it is worth all.
+OVERLAP, GAP = 1.4, 1.9
+#: The positives' width is taken to be as large as so few of all samples of that many scores would let it seem.
+DOUBT = 0.05
+#: Shares to start from, besides the one that is given.
+STARTS = (0.1, 0.5, 0.85)
+#: Of fewer rows nothing is known.
+FEWEST = 3
+_N_NODES, _MOST_ROUNDS, _TOLERANCE, _LEAST_SHARE, _TINY = 401, 150, 1e-5, 1e-5, 1e-100
+
+
+@dataclass(frozen=True)
+class ClusterShare:
+    """The share of positives among the unlabeled rows by clusters, and how much that is worth, from 0 to 1."""
+
+    share: float
+    worth: float
+
+
+def cluster_share(scores: HonestScores, start: float) -> ClusterShare:
+    """What clusters say; ``start`` is what others say, from which the search starts, among others."""
+    low, high = _ends(scores.unlabeled, scores.unlabeled_weights)
+    n_positive = scores.n_positive
+    if n_positive < FEWEST or high - low <= 1e-9 * (1 + abs(low) + abs(high)):
+        return ClusterShare(start, 0.0)
+    nodes = np.linspace(low, high, _N_NODES)
+    of_unlabeled = _on_nodes(nodes, scores.unlabeled, scores.unlabeled_weights)
+    of_positive = ANCHOR * _on_nodes(nodes, scores.positive, scores.positive_weights)
+    share, distance = _fitted(nodes, of_unlabeled, of_positive, np.clip([start, *STARTS], 0.01, 0.97))
+    wider = np.sqrt((n_positive - 1) / (2 * gammaincinv((n_positive - 1) / 2, DOUBT)))
+    return ClusterShare(share, float(np.clip((distance / wider - OVERLAP) / (GAP - OVERLAP), 0, 1)))
+
+
+def _ends(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """The quantiles that what is farther out is drawn in to."""
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    places = np.minimum(np.searchsorted(total, np.array([TAIL, 1 - TAIL]) * total[-1]), len(order) - 1)
+    return float(values[order[places[0]]]), float(values[order[places[1]]])
+
+
+def _on_nodes(nodes: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
+    """The weight at each of evenly spaced nodes: that of a value goes to the two next to it, in proportion."""
+    place = np.clip((values - nodes[0]) / (nodes[1] - nodes[0]), 0, len(nodes) - 1)
+    before = np.minimum(place.astype(int), len(nodes) - 2)
+    on = place - before
+    left, right = (np.bincount(b, w, len(nodes)) for b, w in ((before, weights * (1 - on)), (before + 1, weights * on)))
+    return np.asarray(left + right, dtype=np.float64)
+
+
+def _fitted(
+    nodes: FloatArray, of_unlabeled: FloatArray, of_positive: FloatArray, starts: FloatArray
+) -> tuple[float, float]:
+    """The share of the upper Gaussian and the distance of the means over both widths, from the likeliest of all starts.
+
+    All starts at once, one to a row. The distance is not above 0 if no start ends with the positives' Gaussian on top.
+    """
+    total, share = of_unlabeled.sum(), starts[:, None]
+    narrowest = NARROWEST * _gaussian(nodes, of_unlabeled[None], 0.0).width[0, 0]
+    upper = _gaussian(nodes, np.tile(of_positive, (len(starts), 1)), narrowest)
+    lower = _gaussian(nodes, of_unlabeled * (np.cumsum(of_unlabeled) <= total * (1.01 - share)), narrowest)
+    for _ in range(_MOST_ROUNDS):
+        odds = (1 - share) * (lower.density(nodes) + _TINY) / (share * (upper.density(nodes) + _TINY))
+        in_upper = of_unlabeled / (1 + odds)
+        before, share = share, np.clip(in_upper.sum(axis=1, keepdims=True) / total, _LEAST_SHARE, 1 - _LEAST_SHARE)
+        upper = _gaussian(nodes, in_upper + of_positive, narrowest)
+        lower = _gaussian(nodes, in_upper * odds, narrowest)
+        if np.abs(share - before).max() < _TOLERANCE:
+            break
+    mixed = share * upper.density(nodes) + (1 - share) * lower.density(nodes)
+    log_likelihood = np.log(mixed + _TINY) @ of_unlabeled + np.log(upper.density(nodes) + _TINY) @ of_positive
+    distance = ((upper.mean - lower.mean) / (upper.width + lower.width))[:, 0]
+    distance[(1 - share[:, 0]) * total < FEWEST] = 0.0  # nothing is below
+    best = int(np.argmax(np.where(distance > 0, log_likelihood, -np.inf)))
+    return float(share[best, 0]), float(distance[best])
+
+
+@dataclass(frozen=True)
+class _Gaussian:
+    """One for each start; both arrays (n_starts, 1)."""
+
+    mean: FloatArray
+    width: FloatArray
+
+    def density(self, values: FloatArray) -> FloatArray:
+        """Up to a constant; (n_starts, n_values)."""
+        return np.asarray(np.exp(-0.5 * ((values - self.mean) / self.width) ** 2) / self.width)
+
+
+def _gaussian(nodes: FloatArray, mass: FloatArray, narrowest: float) -> _Gaussian:
+    """The one with the mean and the width of each row of masses (n_starts, n_nodes)."""
+    total = mass.sum(axis=1, keepdims=True) + _TINY
+    mean = (mass @ nodes)[:, None] / total
+    variance = (mass * (nodes - mean) ** 2).sum(axis=1, keepdims=True) / total
+    return _Gaussian(mean, np.maximum(np.sqrt(variance), narrowest))
