@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
@@ -185,6 +186,19 @@ def test_a_score_that_adds_nothing_loses_its_share_as_positives_become_many(rng)
     assert shares[2] < 0.02
 
 
+@pytest.mark.parametrize("constant", [0.0, 3.0])
+def test_a_score_that_is_the_same_for_all_rows_has_no_share(rng, constant):
+    """It has no units, and would drown the others in these."""
+    scores = honest_scores(rng, 30, 1.0, 0.7)
+    same = [np.vstack([each, np.full(each.shape[1], constant)]) for each in (scores.positive, scores.unlabeled)]
+    found = Comparison.of(("a", "b", "same"), replace(scores, positive=same[0], unlabeled=same[1]))
+    expected = Comparison.of(("a", "b"), scores)
+    np.testing.assert_array_equal(found.shares, [*expected.shares, 0.0])
+    np.testing.assert_array_equal(found.log_likelihoods, [*expected.log_likelihoods, np.log(1 / 2)])
+    alike = replace(scores, positive=np.ones((2, 30)), unlabeled=np.ones((2, 400)))
+    np.testing.assert_allclose(Comparison.of(("a", "b"), alike).shares, 0.5)
+
+
 def test_scores_that_complete_each_other_share_whatever_they_tell_alone(rng):
     found = Comparison.of(("more", "less"), honest_scores(rng, 400, 1.5, 1.0))
     assert found.best == "more"
@@ -312,6 +326,19 @@ def test_a_baseline_of_the_paper_is_a_part_like_any_other(data):
     assert model.comparison_.names == ("least-squares", "tadj")
     assert model.comparison_.log_likelihoods[1] > np.log(1 / 2)
     assert all(isinstance(each, ElkanNotoClassifier) for each in model.parts_["tadj"].estimators_)
+
+
+def test_a_part_that_tells_nothing_changes_nothing(data):
+    """A constant of one's own, and trees that have too few rows to split."""
+    few = np.r_[:15, 100:250]
+    with_it, without = (
+        PUClassifier(parts={"score": "drop"} | more).fit(data.X[few], data.y[few])
+        for more in ({"dummy": DummyClassifier()}, {})
+    )
+    assert with_it.chosen_ == without.chosen_
+    np.testing.assert_allclose(with_it.decision_function(data.test), without.decision_function(data.test))
+    tiny = PUClassifier(0.5).fit(data.X[98:102], data.y[98:102])
+    assert tiny.chosen_ == "wmmd+least-squares"
 
 
 @pytest.mark.parametrize("seed", [0, None, np.random.RandomState(1)])

@@ -3,12 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from unlabeled import ElkanNotoClassifier, PUClassifier, ScoreWMMDClassifier, WMMDClassifier, explain
+from unlabeled import (
+    ElkanNotoClassifier,
+    PropensityWMMDClassifier,
+    PUClassifier,
+    ScoreWMMDClassifier,
+    WMMDClassifier,
+    explain,
+)
+from unlabeled.classifiers.pu import PARTS
 from unlabeled.datasets import make_gaussians
+from unlabeled.displays import ExplanationDisplay
 from unlabeled.explanations import Shares, in_words
 
 
@@ -112,3 +122,33 @@ def test_what_cannot_be_explained():
         explain(model, data.X[:2])
     with pytest.raises(ValueError, match="ElkanNotoClassifier are not explained; those of WMMDClassifier"):
         explain(ElkanNotoClassifier().fit(data.X, data.y), data.X[0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the propensity
+def test_parts_that_cannot_be_explained_are_left_out_and_what_they_add_is_said():
+    """In the answer and in the picture; a model of such parts alone is refused."""
+    data = make_gaussians(20, 60, 1, random_state=0)
+    others = {"inverse": WMMDClassifier(kernel="inverse"), "unbiased": PropensityWMMDClassifier()}
+    model = PUClassifier(0.5, parts=others | {"score": "drop"}).fit(data.X, data.y)
+    found = explain(model, data.X[0])
+    by = {reasons.by: reasons for reasons in found.reasons}
+    assert set(by) == {"distances", "fitted ratio", "inverse", "unbiased"}
+    assert "inverse kernel have no parts" in by["inverse"].made_of.why
+    assert "PropensityWMMDClassifier are not explained" in by["unbiased"].made_of.why
+    left_out = by["inverse"].adds + by["unbiased"].adds
+    assert found.unexplained == pytest.approx(left_out)
+    assert found.score == pytest.approx(by["distances"].adds + by["fitted ratio"].adds + left_out)
+    assert by["inverse"].made_of.by_column(np.sum) is by["inverse"].made_of
+    drivers = ExplanationDisplay.of_row(model, data.X[0]).drivers
+    assert ("inverse, as a whole", by["inverse"].adds) in drivers.others
+    with pytest.raises(ValueError, match="inverse kernel have no parts"):
+        explain(PUClassifier(0.5, parts=others | dict.fromkeys(PARTS, "drop")).fit(data.X, data.y), data.X[0])
+
+
+def test_many_parts_have_a_bar_each():
+    data = make_gaussians(12, 60, 1, random_state=0)
+    parts = {f"gamma {gamma}": WMMDClassifier(gamma=gamma) for gamma in (0.1, 0.2, 0.4)}
+    model = PUClassifier(0.5, parts=parts | {"score": "drop"}).fit(data.X, data.y)
+    assert len(model.parts_) == 5
+    shown = ExplanationDisplay.from_estimator(model, data.X[0], ax=Figure().subplots())
+    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()][-2:] == ["gamma 0.4", "not by column"]

@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -427,3 +428,25 @@ def test_the_table_of_intervals_is_of_the_kept_rows(monkeypatch):
     held = [row["metrics"]["low"] <= row["metrics"]["prior"] <= row["metrics"]["high"] for row in kept]
     assert f"{np.mean(held):.2f} of {len(kept)} fits" in text
     assert sum(held) / len(held) > 0.93
+
+
+def test_the_table_of_optimism_is_of_the_kept_rows(monkeypatch):
+    """Of `benchmarks/optimism.py`: on draws that nothing was chosen on, and all of them."""
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    optimism = importlib.import_module("optimism")
+    kept = read_rows(DOCS / "accuracy" / "optimism.jsonl.xz")
+    assert "\n".join(optimism.lines(kept)) in (DOCS / "method.md").read_text(encoding="utf-8")
+    assert {(row["dataset"], row["draw"]) for row in kept} == set(
+        product(optimism.tables(small=False), range(100, 104))
+    )
+
+
+def test_a_kept_row_of_optimism_comes_out_again(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    optimism = importlib.import_module("optimism")
+    kept = read_rows(DOCS / "accuracy" / "optimism.jsonl.xz")
+    row = next(row for row in kept if row["dataset"] == "small-groups-10-0.1")
+    found = optimism.run(row)
+    assert found.keys() == row["metrics"].keys()
+    for name, value in found.items():  # another BLAS may move a row past another
+        assert value == pytest.approx(row["metrics"][name], abs=0.01)

@@ -19,7 +19,7 @@ from unlabeled import LeastSquaresPUClassifier, WMMDClassifier, explain
 from unlabeled.datasets import draw_pu, make_gaussians, make_two_moons, paper_dataset
 from unlabeled.engines import kernel_matrix
 from unlabeled.engines.matrices import squared_distances
-from unlabeled.kernels import KERNELS, RBF, Linear, as_inner_product
+from unlabeled.kernels import KERNELS, RBF, Inverse, Linear, as_inner_product
 from unlabeled.samples import SCENARIOS, PUSample, Sample
 from unlabeled.scoring import averaging
 from unlabeled.scoring.averaging import KernelChoice, moments_of_all, multipliers, separations, weights_of
@@ -79,7 +79,9 @@ def without_one(pu, sample, place):
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("weights", ["none", "counts", "fractions"])
 @pytest.mark.parametrize(
-    ("kind", "kernel", "gamma"), [("plain", RBF(), 0.4), ("plain", Linear(), None), ("two steps", RBF(), 1.0)], ids=str
+    ("kind", "kernel", "gamma"),
+    [("plain", RBF(), 0.4), ("plain", Inverse(), 0.4), ("plain", Linear(), None), ("two steps", RBF(), 1.0)],
+    ids=str,
 )
 def test_leave_one_out_is_refitting_without_the_row(rng, scenario, weights, kind, kernel, gamma):
     """At fixed landmarks, in closed form, for each penalty."""
@@ -237,6 +239,16 @@ def test_landmarks_lie_apart(rng):
     rows = np.concatenate([rng.normal(size=(1000, 2)), rng.normal(50, 20, (10, 2))])
     chosen = Landmarks.of(PUSample(Sample(rows[:500]), Sample(rows[500:])), 20)
     assert (chosen.places >= 1000).sum() >= 5
+
+
+@pytest.mark.parametrize("value", [1e9, 1e100, 1e300])
+def test_a_landmark_far_away_leaves_the_others_their_places(rng, value):
+    """A positive, of which the units of the population know nothing."""
+    rows = rng.normal(size=(400, 3))
+    rows[5, 1] = value
+    chosen = Landmarks.of(PUSample(Sample(rows[:60]), Sample(rows[60:])), 50).places
+    assert len(chosen) == 50
+    assert 5 in chosen
 
 
 # --- the mean of many ---
@@ -481,6 +493,19 @@ def test_unlabeled_rows_all_alike(rng):
     weighted = LeastSquaresPUClassifier(0.5).fit(X, y, sample_weight=counts)
     repeated = LeastSquaresPUClassifier(0.5).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
     np.testing.assert_allclose(weighted.score_samples(X), repeated.score_samples(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("factor", [1e-300, 1.0, 1e140])
+def test_one_value_and_new_rows_far_beyond_all_others(factor):
+    data = make_gaussians(60, 300, 500, n_features=3, random_state=0)
+    X = data.X * factor
+    X[5, 1] = 1e300 * min(factor, 1)
+    model = LeastSquaresPUClassifier(0.5).fit(X, data.y)
+    assert len(model.landmarks_) > 190
+    assert roc_auc_score(data.test_truth, model.score_samples(data.test * factor)) > 0.85
+    far = np.array([[1e300] * 3, [-1e300] * 3, [1e10] * 3])
+    assert np.isfinite(model.score_samples(far)).all()
 
 
 def test_all_rows_alike():

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.isotonic import IsotonicRatio
-from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.scores import SMALLEST_SPREAD, HonestScores
 
 #: Shares are tried in steps of one over this.
 STEPS = 5
@@ -38,14 +38,19 @@ class Comparison:
 
     @classmethod
     def of(cls, names: tuple[str, ...], scores: HonestScores) -> Comparison:
-        """Compare several honest scores of the same rows."""
-        grid = mixtures(len(names))
-        in_units = grid / [one.spread for one in scores.each()]
+        """Compare several honest scores of the same rows. One that is the same for all rows tells nothing."""
+        spreads = np.array([one.spread for one in scores.each()])
+        varying = np.flatnonzero(spreads > SMALLEST_SPREAD)
+        varying = varying if len(varying) else np.arange(len(names))
+        grid = np.zeros((len(of_varying := mixtures(len(varying))), len(names)))
+        grid[:, varying] = of_varying
+        in_units = grid / spreads
         # Where positives belong to the population, they would be compared with themselves.
         scores = scores.against_unlabeled()
         found = np.array([IsotonicRatio.fit(scores.weighted_sum(weights)).log_likelihood() for weights in in_units])
-        alone = [int(np.flatnonzero(grid[:, place] == 1)[0]) for place in range(len(names))]
-        return cls(names, found[alone], softmax(2 * scores.n_positive * found) @ grid)
+        alone = np.full(len(names), np.log(1 / 2))
+        alone[varying] = found[grid[:, varying].argmax(axis=0)]
+        return cls(names, alone, softmax(2 * scores.n_positive * found) @ grid)
 
     @property
     def best(self) -> str:

@@ -10,7 +10,15 @@ from unlabeled.arrays import FloatArray
 from unlabeled.cli import options
 from unlabeled.cli.output import say, say_json, show_table, shown_progress
 from unlabeled.cli.predict import load_table_model, unreadable_in_words
-from unlabeled.explanations import DistanceReasons, Explanation, LearnedReasons, LeastSquaresReasons, Reasons, Shares
+from unlabeled.explanations import (
+    DistanceReasons,
+    Explanation,
+    LearnedReasons,
+    LeastSquaresReasons,
+    OtherReasons,
+    Reasons,
+    Shares,
+)
 from unlabeled.explanations import explain as explain_row
 from unlabeled.explanations.learned_score import Nearest
 from unlabeled.tables import Table, TableError, TableModel
@@ -90,6 +98,8 @@ def _reasons(reasons: Reasons, model: TableModel) -> dict[str, Any]:
         return found | _exact_reasons(reasons.made_of, reasons.weight, model)
     if isinstance(reasons.made_of, LeastSquaresReasons):
         return found | _fitted_reasons(reasons.made_of, reasons.weight, model)
+    if isinstance(reasons.made_of, OtherReasons):
+        return found | {"because": f"this score is left out: {reasons.made_of.why}", "nearest": {}}
     return found | _learned_reasons(reasons.made_of, reasons.weight, model)
 
 

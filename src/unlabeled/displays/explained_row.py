@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,8 @@ class RowDrivers:
 
     ``parts`` (n_parts, n_columns), for ``by``: of distances the exact parts of the score, of a fitted ratio how much
     the score would fall with the column at its mean. ``others`` are in words: how many rows are near, and
-    what a learned score adds, which has no parts. All are in units of the row's score, a log ratio.
+    what a learned score adds, or one that is not explained, which have no parts. All are in units of the row's score, a
+    log ratio.
     """
 
     columns: tuple[str, ...]
@@ -131,9 +133,8 @@ class ExplanationDisplay(Display):
         start = np.zeros((2, len(names)))  # bars to the left, and to the right
         rows = [np.append(part[order], np.zeros(len(found.others))) for part in found.parts]
         rows.append(np.append(np.zeros(len(order)), [value for _, value in found.others]))
-        colours = (POSITIVE, POPULATION, "0.6")
-        kinds = (*found.by, "not by column")
-        for kind, values, colour in zip(kinds, rows, (*colours[: len(found.by)], colours[-1]), strict=True):
+        colours = [*islice(cycle((POSITIVE, POPULATION, "0.3", "0.8")), len(found.by)), "0.6"]
+        for kind, values, colour in zip((*found.by, "not by column"), rows, colours, strict=True):
             side = (values > 0).astype(int)
             left = start[side, np.arange(len(names))]
             ax.barh(np.arange(len(names)), values, left=left, **{"color": colour, "label": kind} | kwargs)

@@ -26,14 +26,28 @@ __all__ = [
     "Explanation",
     "LearnedReasons",
     "LeastSquaresReasons",
+    "OtherReasons",
     "Reasons",
     "Shares",
     "explain",
     "in_words",
 ]
 
+
+@dataclass(frozen=True)
+class OtherReasons:
+    """A score of which nothing is told but what it is, and why: one of several parts of a model."""
+
+    score: float
+    why: str
+
+    def by_column(self, sums: Callable[[FloatArray], FloatArray]) -> OtherReasons:  # noqa: ARG002
+        """The same: nothing in it is by feature."""
+        return self
+
+
 #: What a score is made of, by the classifier that it is from.
-MadeOf = DistanceReasons | LeastSquaresReasons | LearnedReasons
+MadeOf = DistanceReasons | LeastSquaresReasons | LearnedReasons | OtherReasons
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,11 @@ class Explanation:
     def flagged(self) -> bool:
         """Whether `predict` answers positive."""
         return self.score - self.threshold > 0
+
+    @property
+    def unexplained(self) -> float:
+        """What parts of the model that cannot be explained add to the score."""
+        return float(sum(each.adds for each in self.reasons if isinstance(each.made_of, OtherReasons)))
 
 
 @dataclass(frozen=True)
@@ -108,7 +127,8 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     row has an exact share in a mean, and parts by feature sum up to the score. For a ratio fitted by least squares the
     answer says what the score would be with each feature at its mean. A learned score has no such parts: the answer has
     the training rows next to this one in that score, and the importances of its features. Features that were made of
-    one column of a data frame are summed up: the parts are those of columns.
+    one column of a data frame are summed up: the parts are those of columns. Parts of a `PUClassifier` that cannot be
+    explained, such as distances by the inverse kernel, are left out: ``unexplained`` is what they add to the score.
 
     Parameters
     ----------
@@ -148,7 +168,7 @@ def explain(model: Any, row: ArrayLike) -> Explanation:
     rows = model._validated(on_host(table))
     if rows.shape[0] != 1:
         raise ValueError(f"explain takes one row; got {rows.shape[0]}.")
-    reasons = tuple(_reasons(part, weight, rows, name) for name, part, weight in _scores_in_use(model))
+    reasons = _reasons_of(model, rows)
     names = getattr(model, "feature_names_in_", None)
     columns = None if names is None else tuple(names)
     return Explanation(float(model.score_rows(rows)[0]), float(model.threshold_), reasons, columns)
@@ -184,9 +204,26 @@ def _scores_in_use(model: Any) -> list[tuple[str | None, Any, float]]:
     return [(None if name in PARTS else name, part, model.weights_[name]) for name, part in model.parts_.items()]
 
 
-def _reasons(part: Any, weight: float, rows: FloatArray, name: str | None) -> Reasons:
+def _reasons_of(model: Any, rows: FloatArray) -> tuple[Reasons, ...]:
+    """The reasons of all scores in use: of those of several that can be explained, and of one that must be."""
+    found: list[Reasons] = []
+    for name, part, weight in _scores_in_use(model):
+        kind = _KINDS.get(type(part))
+        by = name or (type(part).__name__ if kind is None else kind.by)
+        try:
+            found.append(Reasons(by, weight, _made_of(part, rows)))
+        except ValueError as error:
+            if part is model:
+                raise
+            found.append(Reasons(by, weight, OtherReasons(float(part.score_rows(rows)[0]), str(error))))
+    refusals = [each.made_of.why for each in found if isinstance(each.made_of, OtherReasons)]
+    if len(refusals) == len(found):
+        raise ValueError(refusals[0])
+    return tuple(found)
+
+
+def _made_of(part: Any, rows: FloatArray) -> MadeOf:
     if type(part) not in _KINDS:
         known = " and ".join(kind.__name__ for kind in _KINDS)
         raise ValueError(f"Scores of {type(part).__name__} are not explained; those of {known} are.")
-    kind = _KINDS[type(part)]
-    return Reasons(name or kind.by, weight, kind.explain(part, rows))
+    return _KINDS[type(part)].explain(part, rows)

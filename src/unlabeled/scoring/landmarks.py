@@ -26,6 +26,8 @@ MOST_NUMBERS = 500_000
 ROWS_A_LANDMARK = 4
 #: Added to the diagonal of the landmarks' Gram matrix, in units of its mean: directions below that are rounding.
 JITTER = 1e-10
+#: Rows are chosen as if none were farther than that from their middle, in any feature.
+_FARTHEST = 1e100
 #: Kernel values held at once (8 bytes each).
 _CHUNK = 4_000_000
 
@@ -79,7 +81,8 @@ def _different(rows: FloatArray, weights: FloatArray, places: np.ndarray) -> tup
 def _plus_plus(rows: FloatArray, weights: FloatArray, n_chosen: int) -> np.ndarray:
     """Places of the rows that k-means++ draws, in ascending order."""
     draws = np.random.RandomState(0).uniform(size=n_chosen)
-    rows = rows - np.average(rows, axis=0, weights=weights)
+    # Around their middle, which one row far away does not move, and no farther than can be squared.
+    rows = np.clip(rows - np.median(rows, axis=0), -_FARTHEST, _FARTHEST)
     norms = np.einsum("ij,ij->i", rows, rows)
     sq_dist, chosen = np.ones(len(rows)), []
     for draw in draws:

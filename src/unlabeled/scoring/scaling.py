@@ -45,8 +45,9 @@ class Scaling:
             center, scale = on_device_of(rows, self.center), on_device_of(rows, self.scale)
             return ((rows - center) / scale).type(rows.dtype)
         scaled: FloatArray = np.empty_like(rows, order="C")
-        for block in row_blocks(rows):
-            np.divide(rows[block] - self.center, self.scale, out=scaled[block], casting="same_kind")
+        with np.errstate(over="ignore"):  # what is too far to be a number is infinitely far
+            for block in row_blocks(rows):
+                np.divide(rows[block] - self.center, self.scale, out=scaled[block], casting="same_kind")
         return scaled
 
     def complete(self, rows: FloatArray) -> FloatArray:
