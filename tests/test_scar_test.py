@@ -1,5 +1,7 @@
 """The test of labels given at random: its null distribution against slow definitions, its size, and what it tells."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,6 +60,33 @@ def test_simulated_counts_are_those_of_ranks(rng):
     np.testing.assert_allclose(simulated.mean(axis=0)[whole], drawn.mean(axis=0)[whole], rtol=0.05)
     np.testing.assert_allclose(np.cov(simulated.T)[whole][:, whole], np.cov(drawn.T)[whole][:, whole], rtol=0.12)
     assert (simulated.mean(axis=0) <= drawn.mean(axis=0) * 1.05).all()  # fewer than counted: on the safe side
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_p_value_of_a_few_hidden_positives_is_exact(seed):
+    """Against all orders of 20 labelled and 2 hidden positives; all thresholds are at whole places."""
+    labels = np.ones(22, dtype=bool)
+    labels[np.random.RandomState(seed).choice(22, 2, replace=False)] = False
+
+    def counts(labelled):
+        values = np.arange(22.0, 0, -1)
+        return TopCounts.of(scores(values[labelled], np.append(values[~labelled], -np.ones(80))))
+
+    def strangeness(labelled):
+        found = counts(labelled)
+        return found.improbability(found.n_above, 2).min()
+
+    everywhere = [strangeness(~np.isin(np.arange(22), hidden)) for hidden in combinations(range(22), 2)]
+    expected = np.mean(np.array(everywhere) <= strangeness(labels) * (1 + 1e-9))
+    assert counts(labels).p_value_of_count(2) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_labelled", [1, 3, 37, 400])
+def test_worked_out_and_simulated_p_values_are_the_same(n_labelled, rng):
+    """Also where thresholds lie between whole places, or several at one."""
+    found = TopCounts.of(scores(rng.normal(size=n_labelled), np.r_[rng.normal(-0.5, 1, 12), np.full(300, -9.0)]))
+    simulated = found.p_value(np.full(40_000, 12), 12.0, np.random.RandomState(0))
+    assert found.p_value_of_count(12) == pytest.approx(simulated, abs=4 * np.sqrt(simulated / 40_000))
 
 
 @pytest.mark.parametrize(("n_labelled", "prior"), [(8, 0.3), (60, 0.1), (60, 0.9)])
