@@ -9,11 +9,35 @@ import pytest
 
 from unlabeled import Balanced, PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier
 from unlabeled.bias import ScarTest, choose_classifier
+from unlabeled.datasets import AtRandom
+from unlabeled.priors.scar import LEVEL
 from unlabeled.results import read_rows
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "docs" / "bias" / "rows.jsonl.xz"
+KEPT_P_VALUES = ROOT / "docs" / "bias" / "scar_test.jsonl.xz"
+KEPT_ADAPTING = ROOT / "docs" / "bias" / "adapting.jsonl.xz"
 KEPT_NEGATIVES = ROOT / "docs" / "bias" / "negatives.jsonl.xz"
+
+
+@pytest.fixture
+def bias_size(monkeypatch):
+    """The module ``benchmarks/bias_size.py``."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    return importlib.import_module("bias_size")
+
+
+@pytest.fixture
+def adapting(monkeypatch):
+    """The module ``benchmarks/adapting.py``."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    return importlib.import_module("adapting")
+
+
+@pytest.fixture
+def p_values(bias_size):
+    """Of the test, by set-up and the way to label in words."""
+    return bias_size.p_values_of(read_rows(KEPT_P_VALUES))
 
 
 @pytest.fixture
@@ -23,10 +47,10 @@ def bias(monkeypatch):
     return importlib.import_module("bias")
 
 
-def lines(page, first):
-    """The cells of the table of a page whose header starts with these words, a list for each line, header first."""
+def lines(page, first, number=0):
+    """The cells of a table whose header starts with these words, a list for each line, header first."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
-    start = next(number for number, line in enumerate(text) if line.startswith(first))
+    start = [place for place, line in enumerate(text) if line.startswith(first)][number]
     table = text[start : start + 1 + [line.startswith("|") for line in [*text[start:], ""]].index(False) - 1]
     cells = [[cell.strip().strip("*") for cell in line.strip("|").replace("`", "").split("|")] for line in table]
     return [cells[0], *cells[2:]]
@@ -110,6 +134,96 @@ def test_the_chooser_takes_what_the_rows_say_it_takes(bias, rng):
         if scheme == bias.BY_COLUMN:
             found["the column"] = choose_classifier(without, columns=[0])
         assert {told: name(choice) for told, choice in found.items()} == bias.chosen(scheme)
+
+
+AT_RANDOM, WRONG = "at random", "at random, 1.2 times the prior"
+
+
+def test_sizes_of_the_test_are_those_of_its_p_values(bias_size, p_values):
+    sizes = {}
+    for line in lines("bias.md", "| set-up | at its prior |")[1:]:
+        sizes |= {name.split(" (")[0]: shares for name, *shares in (line[:3], line[3:])}
+    assert sizes.keys() == bias_size.SETUPS.keys()
+    for name, shown in sizes.items():
+        assert (len(p_values[name, AT_RANDOM]), len(p_values[name, WRONG])) == (2000, 500)
+        rejected = [bias_size.rejected(p_values[name, words]) for words in (AT_RANDOM, WRONG)]
+        assert shown == [f"{share.value:.3f}" for share in rejected]
+        assert rejected[0].high < 0.06  # beyond doubt no larger than it may be
+    most = max((bias_size.rejected(p_values[name, AT_RANDOM]) for name in sizes), key=lambda share: share.value)
+    page = (ROOT / "docs" / "bias.md").read_text(encoding="utf-8")
+    assert f"the largest is {most.value:.3f}, with a 95 % interval from {most.low:.3f} to {most.high:.3f}" in page
+    lifted = [np.mean(p_values[name, WRONG] <= 0.05) / np.mean(p_values[name, AT_RANDOM] <= 0.05) for name in sizes]
+    assert round(max(lifted)) == 18
+    assert np.quantile(lifted, [0.2, 0.8]) == pytest.approx([3, 5], abs=0.5)
+
+
+def test_power_is_that_of_the_p_values(bias_size, p_values):
+    header, *table = lines("bias.md", "| | 0.5 | 1 |")
+    assert header[1:] == [f"{strength:g}" for strength in bias_size.STRENGTHS]
+    assert len(table) == 2 * len(bias_size.POWER_SETUPS)
+    for words, *shown in table:
+        name, way = words.split(", ")
+        found = [p_values[name, f"{way}, {strength}"] for strength in header[1:]]
+        assert {len(values) for values in found} == {500}
+        assert shown == [f"{bias_size.rejected(values).value:.2f}" for values in found]
+
+
+@pytest.mark.usefixtures("bias_size")
+def test_the_figure_of_power_is_drawn_of_these_rows(tmp_path):
+    pytest.importorskip("matplotlib")
+    figures = importlib.import_module("bias_figures")
+    figures.draw_power(KEPT_P_VALUES, tmp_path)
+    assert (tmp_path / "bias-power.png").stat().st_size > 10_000
+
+
+def test_what_is_said_of_leave_one_out_scores_holds(bias_size, p_values):
+    page = " ".join((ROOT / "docs" / "bias.md").read_text(encoding="utf-8").split())
+    names = ("gaussians-6", "gaussians-6-case-control")
+    found = [p_values[name, AT_RANDOM + bias_size.LEAVE_ONE_OUT] for name in names]
+    alone, halved = (
+        [f"{100 * bias_size.rejected(values).value:.1f} %" for values in of]
+        for of in (found, [p_values[name, AT_RANDOM] for name in names])
+    )
+    assert {len(values) for values in found} == {1000}
+    assert f"{alone[0]} of {names[0]} and {alone[1]} of {names[1]} were rejected" in page
+    assert f"with halves {halved[0]} and {halved[1]}" in page
+
+
+def test_what_is_said_of_the_warning_holds(bias_size, p_values):
+    page = " ".join((ROOT / "docs" / "priors.md").read_text(encoding="utf-8").split())
+    found = {name: p_values[name, AT_RANDOM + bias_size.WARNING] for name in bias_size.SETUPS}
+    warned = [int((values < LEVEL).sum()) for values in found.values()]
+    small = np.mean([values < 0.05 for values in found.values()])
+    assert f"of {sum(map(len, found.values())):,} tables" in page
+    assert f"{sum(warned)} were warned of" in page
+    assert max(warned) == 1
+    assert f"and {100 * small:.1f} % had a p-value below 0.05" in page
+
+
+def test_a_kept_p_value_comes_out_again(bias_size, p_values):
+    for name, words, of_draw in (
+        ("gaussians-6", AT_RANDOM, bias_size.p_value),
+        ("gaussians-6", AT_RANDOM + bias_size.WARNING, bias_size.p_value_of_warning),
+    ):
+        setup = bias_size.SETUPS[name]
+        for place in range(2):
+            found = of_draw(setup, AtRandom(setup.frequency), bias_size.generator(name, 0, place))
+            assert found == pytest.approx(p_values[name, words][place], rel=0.05)
+
+
+@pytest.mark.parametrize(("number", "classifier", "n_draws"), [(0, "wmmd", 300), (1, "pu", 30)])
+def test_the_tables_of_adapting_are_those_of_the_rows(adapting, number, classifier, n_draws):
+    rows = [row for row in read_rows(KEPT_ADAPTING) if row["method"] == classifier]
+    table = lines("bias.md", "| scenario |", number)[1:]
+    for setup, shown in zip(adapting.SETUPS, table, strict=True):
+        of_setup = [row for row in rows if row["setting"] == setup._asdict()]
+        assert len(of_setup) == n_draws
+        assert shown == adapting.line(setup, of_setup)
+
+
+def test_a_kept_row_of_adapting_comes_out_again(adapting):
+    row = read_rows(KEPT_ADAPTING)[0]
+    assert adapting.measure(row) == pytest.approx(row["metrics"], abs=0.01)
 
 
 def test_the_table_of_negatives_is_that_of_the_rows():
