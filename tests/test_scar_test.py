@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import nbinom
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -239,10 +240,12 @@ def test_too_few_rows_tell_nothing(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"prior": 1.2}, "strictly between 0 and 1"),
         ({"prior": "auto"}, "prior='auto' is no number.*compare the estimate with largest_prior"),
         ({"prior": 0.01, "scenario": "single-sample"}, "below the labelled share"),
+        ({"prior": 1.2}, r"strictly between 0 and 1; got 1\.2"),
         ({"at_least": 0}, "1 or more; got 0"),
+        ({"at_least": np.inf}, "1 or more; got inf"),
+        ({"feature_names": ["a", "b"]}, "2 names, and X has 3 features"),
         ({"n_simulated": 3}, "19 or more; got 3"),
     ],
 )
@@ -255,3 +258,7 @@ def test_priors_below_the_labelled_share_are_refused(biased):
     test = ScarTest(scenario="single-sample", n_simulated=99).fit(biased.X, biased.y)
     with pytest.raises(ValueError, match="the labelled share of the population"):
         test.p_value_at(0.01)
+    with pytest.raises(ValueError, match="level must lie between 0 and 1; got 5"):
+        test.largest_prior(level=5)
+    with pytest.raises(NotFittedError):
+        ScarTest(0.3).sensitivity()
