@@ -77,6 +77,74 @@ def test_points_below_the_ceiling_are_those_of_the_rows(bias):
             assert cell == (f"{rows.below(scheme, method):.1f}" if method in rows.methods(scheme) else "")
 
 
+def test_draws_that_chose_nothing_are_told_apart(bias):
+    """The cut was chosen on the first seven draws."""
+    later = bias.Rows(row for row in read_rows(KEPT) if row["draw"] >= 7)
+    header, *table = lines("bias.md", "| the other thirteen draws |")
+    for method, *shown in table:
+        assert shown == [f"{later.below(scheme.split(' (')[0], method):.1f}" for scheme in header[1:]]
+
+
+def test_sentences_about_these_rows_hold(bias):
+    rows = bias.Rows(read_rows(KEPT))
+    page, choosing = (
+        " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split()) for name in ("bias.md", "choosing.md")
+    )
+
+    def below(scheme, cut="", classifier=bias.DEFAULT):
+        return rows.below(scheme, ", ".join(filter(None, [classifier, cut])))
+
+    at_random, easy, slightly = list(bias.SCHEMES)[:3]
+    assert (below(easy, bias.HALF), below(slightly, bias.HALF)) == pytest.approx((3.1, 3.1), abs=0.06)
+    assert f"misses it by {below(at_random, bias.HALF) - 3:.1f} points where labels are random" in page
+    assert below(at_random, bias.AT_KNOWN_PRIOR) <= 3
+    assert max(below(scheme, bias.AT_KNOWN_PRIOR) for scheme in (easy, slightly)) <= 4
+    farther = [
+        below(scheme, bias.HALF, bias.PLAIN) - below(scheme, bias.HALF) for scheme in (at_random, easy, slightly)
+    ]
+    assert abs(farther[0]) < 0.05
+    assert f"and {farther[1]:.1f} and {farther[2]:.1f} points farther off under the two biases" in page
+    by_prior = below(at_random, "Balanced()") - below(at_random, bias.AT_KNOWN_PRIOR)
+    assert f"`Balanced()` is {by_prior:.1f} points better at the true prior" in page
+    plain, half = (rows.mean(at_random, method) for method in (bias.DEFAULT, f"{bias.DEFAULT}, {bias.HALF}"))
+    assert all(half[name] > plain[name] - 0.01 for name in plain)
+    gained = [below(scheme) - below(scheme, bias.HALF) for scheme in (at_random, easy)]
+    assert f"{gained[0]:.1f} and {gained[1]:.1f} points of balanced accuracy nearer to all labels" in choosing
+
+
+def test_what_is_said_of_the_test_on_these_rows_holds(bias):
+    rows = bias.Rows(read_rows(KEPT))
+    page = " ".join((ROOT / "docs" / "bias.md").read_text(encoding="utf-8").split())
+
+    def rejected(scheme, *names):
+        found = [p_value for name, told in rows.told(scheme, "p_value").items() if name in names for p_value in told]
+        return sum(p_value < 0.05 for p_value in found), len(found)
+
+    seen = ("diabetes", "wisconsin", "skin", "gaussians", "moons")
+    for words, scheme, names in (
+        ("labels at random in {} of the {} draws", "at random", bias.TABLES),
+        ("hard cases first on skin and moons in {} of {} draws", "hard first", ("skin", "moons")),
+        ("on digits in {} of {}", "hard first", ("digits",)),
+        ("and in {} of {} elsewhere", "hard first", ("australian", "diabetes", "gaussians")),
+        ("in {} of {} draws of diabetes, wisconsin, skin, gaussians and moons", bias.BY_COLUMN, seen),
+        ("and in {} of {} of the other tables", bias.BY_COLUMN, set(bias.TABLES) - set(seen)),
+    ):
+        assert words.format(*rejected(scheme, *names)) in page
+    for scheme in (*bias.SCHEMES, bias.BY_COLUMN):  # without a prior it rejects none
+        assert min(min(told) for told in rows.told(scheme, "p_value_without_prior").values()) >= 0.05
+
+
+def test_methods_that_learn_from_all_columns_are_those_of_the_rows(bias):
+    rows = bias.Rows(read_rows(KEPT))
+    header, *table = lines("bias.md", "| learned from all columns |")
+    for method, *shown in table:
+        for scheme, cell in zip(header[1:], shown, strict=True):
+            measured = method in rows.methods(scheme)
+            means = [rows.mean(scheme, method, one) for one in ("balanced accuracy", "AUC")] if measured else []
+            assert cell == ", ".join(f"{np.mean(list(of_table.values())):.3f}" for of_table in means)
+    assert len(table) == 4
+
+
 def test_other_tables_are_those_of_the_rows(bias):
     rows = bias.Rows(row for row in read_rows(KEPT) + read_rows(KEPT.with_name("others.jsonl.xz")))
     of_others = bias.Rows(read_rows(KEPT.with_name("others.jsonl.xz")))
@@ -100,7 +168,7 @@ def test_no_draw_is_left_out(bias):
 def test_a_kept_row_comes_out_again(bias):
     kept = {(row["dataset"], row["setting"]["scheme"], row["draw"]): row for row in read_rows(KEPT)}
     row = kept["gaussians", "at random", 0]
-    found = bias.cell("gaussians", "at random", 0, "thresholds")
+    found = bias.cell("gaussians", "at random", 0, "all")
     assert found["n_labels"] == row["n_labels"]
     assert found["metrics"].keys() == row["metrics"].keys()
     for method, measured in row["metrics"].items():
