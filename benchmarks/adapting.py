@@ -1,22 +1,29 @@
 """How often `adapt` refuses a batch in which only the share of positives has changed, and how well it finds that share.
 
-    python benchmarks/adapting.py [--draws 200] [--classifier wmmd]
+    python benchmarks/adapting.py [--draws 300] [--classifier wmmd] [--out adapting.jsonl]
+    python benchmarks/adapting.py --classifier pu --draws 30
 
 By set-up: the share of the draws that are refused at the 5 % level (none should be), the mean of the new prior and its
 standard deviation, how often its interval holds, and how often a batch is refused whose rows were moved by one standard
-deviation (all should be). Gaussians; half of the positives of a single sample are labelled, or 60 are added.
+deviation (all should be). Gaussians; half of the positives of a single sample are labelled, or 60 are added. Rows of
+results go to a file, and a run that was stopped goes on where it was; ``docs/bias/adapting.jsonl.xz`` has those behind
+``docs/bias.md``.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from resumable import filled, wanted
 
 from unlabeled import PUClassifier, WMMDClassifier
+from unlabeled.results import Row
 
+LEVEL = 0.05
 CLASSIFIERS: dict[str, Any] = {"wmmd": WMMDClassifier, "pu": PUClassifier}
 
 
@@ -59,10 +66,33 @@ def fitted(setup: Setup, classifier: str, rng: np.random.RandomState) -> Any:
     return CLASSIFIERS[classifier](setup.old, **options).fit(X, y)
 
 
+def measure(row: Row) -> dict[str, Any]:
+    """The new prior, its interval and the p-value of the check; and the p-value of a batch that was moved."""
+    setup, rng = Setup(**row["setting"]), np.random.RandomState(row["draw"])
+    model = fitted(setup, row["method"], rng)
+    batch = rows(rng, setup.n_batch, setup.new, setup)[0]
+    found = model.adapt(batch, check=False).adaptation_
+    moved = model.adapt(batch - np.eye(setup.n_features)[0], check=False).adaptation_
+    values = {"prior": found.prior, "low": found.low, "high": found.high, "p_value": found.p_value}
+    return {name: round(float(value), 6) for name, value in (values | {"moved": moved.p_value}).items()}
+
+
+def line(setup: Setup, found: Iterable[Row]) -> list[str]:
+    """What a table says of the rows of one set-up."""
+    metrics = [row["metrics"] for row in found]
+    priors = np.array([one["prior"] for one in metrics])
+    refused, moved = (np.mean([one[name] < LEVEL for one in metrics]) for name in ("p_value", "moved"))
+    holds = np.mean([one["low"] <= setup.new <= one["high"] for one in metrics])
+    numbers = (setup.separation, setup.n_features, setup.n_rows, setup.n_batch, setup.old, setup.new)
+    measured = [f"{refused:.3f}", f"{priors.mean():.3f} ± {priors.std():.3f}", f"{holds:.2f}", f"{moved:.2f}"]
+    return [setup.scenario, *(f"{number:g}" for number in numbers), *measured]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--classifier", choices=CLASSIFIERS, default="wmmd")
+    parser.add_argument("--out", default="adapting.jsonl")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(
@@ -70,24 +100,9 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for setup in SETUPS:
-        found, moved = [], []
-        for draw in range(options.draws):
-            rng = np.random.RandomState(draw)
-            model = fitted(setup, options.classifier, rng)
-            batch = rows(rng, setup.n_batch, setup.new, setup)[0]
-            found.append(model.adapt(batch, check=False).adaptation_)
-            moved.append(model.adapt(batch - np.eye(setup.n_features)[0], check=False).adaptation_.p_value < 0.05)
-        refused, holds = (
-            np.mean(values)
-            for values in ([a.p_value < 0.05 for a in found], [a.low <= setup.new <= a.high for a in found])
-        )
-        priors = np.array([a.prior for a in found])
-        print(
-            f"| {setup.scenario} | {setup.separation:g} | {setup.n_features} | {setup.n_rows} | {setup.n_batch} | "
-            f"{setup.old:g} | {setup.new:g} | {refused:.3f} | {priors.mean():.3f} ± {priors.std():.3f} | {holds:.2f} | "
-            f"{np.mean(moved):.2f} |",
-            flush=True,
-        )
+        how = ("adapting", "gaussians", options.classifier, setup._asdict())
+        found = filled(options.out, [wanted(*how, draw) for draw in range(options.draws)], measure)
+        print("|", " | ".join(line(setup, found)), "|", flush=True)
 
 
 if __name__ == "__main__":

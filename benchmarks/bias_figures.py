@@ -1,9 +1,11 @@
 """The figures of ``docs/bias.md``: which positives got labelled, and what that does to scores and thresholds.
 
     python benchmarks/bias_figures.py [--out docs/images]
+    python benchmarks/bias_figures.py --power
 
 One figure for each way to label the same table: its rows with the border of the default classifier and of what mends
-it, and the honest scores with both thresholds.
+it, and the honest scores with both thresholds. ``--power``: how often `ScarTest` rejects, by the strength of the bias,
+of the rows that ``bias_size.py`` left in ``docs/bias/scar_test.jsonl.xz``.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import bias_size
 import matplotlib as mpl
 
 mpl.use("Agg")
@@ -24,8 +27,13 @@ from scipy.special import expit
 from unlabeled import Balanced, PropensityEMClassifier, PropensityWMMDClassifier, WMMDClassifier
 from unlabeled.datasets import AtRandom, ByColumn, EasyFirst, HardFirst, LogisticIn
 from unlabeled.datasets.labelling import Labelling, posteriors
+from unlabeled.results import read_rows
 
 N_ROWS, PRIOR, FREQUENCY = 1200, 0.5, 0.25
+FORMULAS = {
+    "easy first": "∝ P(y = 1 | x)$^s$",
+    "hard first": "∝ sigmoid(-s logit P(y = 1 | x))",
+}
 HIDDEN, NEGATIVE, LABELLED = "tab:orange", "tab:gray", "tab:red"
 
 
@@ -158,10 +166,39 @@ def _scores(axes: Any, mended: Any, default: Any, truth: np.ndarray, called: str
     axes.legend(fontsize=8)
 
 
+def draw_power(rows: Path, folder: Path) -> None:
+    """Shares of rejected tables with 95 % intervals; a strength of 0 is at random, as measured for the size."""
+    found = bias_size.p_values_of(read_rows(rows))
+    strengths = (0.0, *bias_size.STRENGTHS)
+    figure, both = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
+    for axes, way in zip(both, ("hard first", "easy first"), strict=True):
+        for name, color in zip(bias_size.POWER_SETUPS, ("tab:blue", "tab:orange", "tab:green"), strict=True):
+            ways = ["at random", *(f"{way}, {strength:g}" for strength in strengths[1:])]
+            shares = [bias_size.rejected(found[name, words]) for words in ways]
+            axes.plot(strengths, [share.value for share in shares], "o-", ms=4, color=color, label=name)
+            ends = [share.low for share in shares], [share.high for share in shares]
+            axes.fill_between(strengths, *ends, color=color, alpha=0.25, linewidth=0)
+        axes.axhline(bias_size.LEVELS[0], color="black", ls=":", lw=1, label="level of the test, 0.05")
+        axes.set_xscale("symlog", base=2, linthresh=0.5)  # equal steps, and 0
+        axes.set_xticks(strengths, [f"{strength:g}" for strength in strengths])
+        axes.set(title=f"{way.capitalize()} (e {FORMULAS[way]})", xlabel="strength of the bias, s", ylim=(-0.02, 1.02))
+        axes.set_xlim(-0.1, 9)
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+    both[0].set_ylabel("share of tables rejected")
+    both[1].legend(fontsize=9, loc="upper left")
+    figure.savefig(folder / "bias-power.png", dpi=110)
+    plt.close(figure)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
+    parser.add_argument("--power", action="store_true")
     options = parser.parse_args()
+    if options.power:
+        draw_power(Path("docs/bias/scar_test.jsonl.xz"), options.out)
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for scheme in SCHEMES:

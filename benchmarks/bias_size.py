@@ -1,16 +1,22 @@
 """How often `ScarTest` rejects: with labels at random, where it should not, and with labels that are biased.
 
     python benchmarks/bias_size.py [--draws 2000] [--setups gaussians-6 wine ...] [--out bias_size.jsonl]
-    python benchmarks/bias_size.py --power [--draws 200]
-    python benchmarks/bias_size.py --leave-one-out --setups gaussians-6 gaussians-6-case-control --draws 200
-    python benchmarks/bias_size.py --error 1.2 --draws 200
+    python benchmarks/bias_size.py --power --draws 500
+    python benchmarks/bias_size.py --leave-one-out --setups gaussians-6 gaussians-6-case-control --draws 1000
+    python benchmarks/bias_size.py --error 1.2 --draws 500
+    python benchmarks/bias_size.py --warning --draws 200
 
 Twenty set-ups with labels at random, made up and real, tested at their true prior: the hardest prior that the null
 hypothesis allows. The size is the share of the draws with a p-value of at most 0.05. Rows of results go to a file, 50
 draws a row, and a run that was stopped goes on where it was. ``--power`` labels easy or hard cases first instead, at
 growing strengths, in three of the set-ups. ``--leave-one-out`` shows why the test splits the table: the same p-value,
 of the scores that `WMMDClassifier` gives each row without itself. ``--error`` tests labels at random at a prior that is
-wrong by a factor, which shows how much the test rests on it.
+wrong by a factor, which shows how much the test rests on it. ``--warning`` has the p-value by which estimators of the
+prior warn, where it is below 0.001: with labels at random and just so many hidden positives as the warning takes for
+granted, which is its hardest case.
+
+``docs/bias/scar_test.jsonl.xz`` has the rows behind ``docs/bias.md``, of all these commands (``--draws 0 --out
+docs/bias/scar_test.jsonl.xz`` shows them); ``bias_figures.py --power`` draws those of the second.
 
 The tables of the LIBSVM collection are read from UNLABELED_DATA_HOME, or downloaded.
 """
@@ -20,7 +26,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -33,15 +39,17 @@ from unlabeled.bias import ScarTest
 from unlabeled.datasets import AtRandom, EasyFirst, HardFirst, paper_dataset
 from unlabeled.datasets.labelling import Labelling
 from unlabeled.deciding.top_counts import Share, TopCounts
-from unlabeled.metrics.estimate import proportion
+from unlabeled.metrics.estimate import Estimate, proportion
+from unlabeled.priors import BestBinPrior
+from unlabeled.priors.scar import FEWEST_POSITIVES, evidence_against_scar
 from unlabeled.results import ResultsFile, row_key
 
 A_ROW = 50
-LEVELS = (0.05, 0.01)
+LEVELS = (0.05, 0.01, 0.001)
 STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 POWER_SETUPS = ("gaussians-4", "gaussians-6", "breast-cancer")
 N_SIMULATED = 999
-LEAVE_ONE_OUT = ", leave-one-out scores"
+LEAVE_ONE_OUT, WARNING = ", leave-one-out scores", ", p-value of the warning"
 Table = tuple[np.ndarray, np.ndarray]
 #: So many rows, at a prior, of a population without end.
 Maker = Callable[[np.random.RandomState, int, float], Table]
@@ -188,13 +196,34 @@ def leave_one_out_p_value(
     return counts.p_value(hidden, null.expected(n_labelled, n_unlabeled), rng)
 
 
+def p_value_of_warning(
+    setup: Setup,
+    labelling: Labelling,  # noqa: ARG001 (as of `p_value`)
+    rng: np.random.RandomState,
+    error: float = 1.0,  # noqa: ARG001
+) -> float:
+    """As many labels as the set-up has on average, and beside them the fewest hidden positives."""
+    n_labelled = round(setup.prior * setup.frequency * setup.n_rows)
+    n_positive = n_labelled + FEWEST_POSITIVES
+    n_negative = setup.n_rows - (n_positive if setup.scenario == "single-sample" else FEWEST_POSITIVES)
+    positives, negatives = (setup.make(rng, setup.n_rows, prior)[0] for prior in (1.0, 0.0))
+    X = np.vstack([positives[:n_positive], negatives[:n_negative]])
+    fitted = BestBinPrior(scenario=setup.scenario, n_jobs=1).fit(X, np.arange(len(X)) < n_labelled)
+    return evidence_against_scar(fitted.honest_scores_, FEWEST_POSITIVES).p_value
+
+
+def generator(name: str, batch: int, place: int) -> np.random.RandomState:
+    """The random numbers of one table: the place of a draw in a row of them."""
+    return np.random.RandomState([batch, place, sum(map(ord, name))])
+
+
 def cells(options: argparse.Namespace) -> Iterator[tuple[str, str, Labelling, int]]:
     """Set-up, the way to label in words, that way, and the number of a row of draws; all set-ups take turns."""
     for batch in range(-(-options.draws // A_ROW)):
         for name in options.setups or (POWER_SETUPS if options.power else SETUPS):
             frequency = SETUPS[name].frequency
             if not options.power:
-                words = "at random" + LEAVE_ONE_OUT * options.leave_one_out
+                words = "at random" + LEAVE_ONE_OUT * options.leave_one_out + WARNING * options.warning
                 if options.error != 1:
                     words += f", {options.error:g} times the prior"
                 yield name, words, AtRandom(frequency), batch
@@ -216,24 +245,35 @@ def run(options: argparse.Namespace, results: ResultsFile) -> None:
         }
         if row_key(row) in results:
             continue
-        rngs = [np.random.RandomState([batch, place, sum(map(ord, name))]) for place in range(A_ROW)]
-        of_draw = leave_one_out_p_value if options.leave_one_out else p_value
+        rngs = [generator(name, batch, place) for place in range(A_ROW)]
+        of_draw = p_value
+        if options.leave_one_out or options.warning:
+            of_draw = leave_one_out_p_value if options.leave_one_out else p_value_of_warning
         row["p_values"] = [of_draw(SETUPS[name], labelling, rng, options.error) for rng in rngs]
         results.append(row)
 
 
-def tell(results: ResultsFile) -> None:
+def p_values_of(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str], np.ndarray]:
+    """By set-up and the way to label in words."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in results.rows():
+    for row in rows:
         found[row["dataset"], row["method"]] += row["p_values"]
-    print("| set-up | labels | draws | rejected at 0.05 | 95 % interval | at 0.01 |")
-    print("|---|---|---|---|---|---|")
-    for (name, words), p_values in found.items():
-        rates = [np.mean(np.array(p_values) <= level) for level in LEVELS]
-        interval = proportion(rates[0] * len(p_values), len(p_values))
+    return {key: np.array(p_values) for key, p_values in found.items()}
+
+
+def rejected(p_values: np.ndarray, level: float = LEVELS[0]) -> Estimate:
+    """The share at a level, and its 95 % interval."""
+    return proportion(float((p_values <= level).sum()), len(p_values))
+
+
+def tell(results: ResultsFile) -> None:
+    print("| set-up | labels | draws | rejected at 0.05 | 95 % interval | at 0.01 | at 0.001 |")
+    print("|---|---|---|---|---|---|---|")
+    for (name, words), p_values in p_values_of(results.rows()).items():
+        first, *others = (rejected(p_values, level) for level in LEVELS)
         print(
-            f"| {name} | {words} | {len(p_values):,} | {rates[0]:.3f} | {interval.low:.3f} to {interval.high:.3f} | "
-            f"{rates[1]:.3f} |"
+            f"| {name} | {words} | {len(p_values):,} | {first.value:.3f} | {first.low:.3f} to {first.high:.3f} | "
+            f"{' | '.join(f'{other.value:.4f}' for other in others)} |"
         )
 
 
@@ -243,6 +283,7 @@ def main() -> None:
     parser.add_argument("--setups", nargs="+", choices=SETUPS)
     parser.add_argument("--power", action="store_true")
     parser.add_argument("--leave-one-out", action="store_true")
+    parser.add_argument("--warning", action="store_true")
     parser.add_argument("--error", type=float, default=1.0, help="the tested prior by the true one")
     parser.add_argument("--out", default="bias_size.jsonl")
     options = parser.parse_args()

@@ -114,6 +114,7 @@ def test_draws_are_labelled_so(table):
         (lambda t: LogisticIn([7], [1.0], 0.2).propensities(*t), "no column 7"),
         (lambda _: LogisticIn([0], [1.0, 2.0], 0.2), "must be as many, and at least one; got 1 and 2"),
         (lambda _: LogisticIn([0], [1.0], 1), "never quite reaches"),
+        (lambda _: LogisticIn([0], [np.nan], 0.2), r"coefficients must be finite numbers; got \[nan\]"),
         (lambda t: EasyFirst(0.2, posterior=lambda rows: rows).propensities(*t), "one probability, from 0 to 1"),
     ],
 )

@@ -24,6 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from unlabeled import ConvexPUClassifier, ElkanNotoClassifier, NNPUClassifier, WMMDClassifier
 from unlabeled.datasets import make_gaussians
 from unlabeled.deciding.scores import HonestScores
+from unlabeled.deciding.top_counts import TopCounts
 from unlabeled.priors import (
     PRIORS,
     BestBinPrior,
@@ -39,7 +40,7 @@ from unlabeled.priors import (
 from unlabeled.priors.best_bin import best_bin
 from unlabeled.priors.elkan_noto import label_frequency
 from unlabeled.priors.kernel_mean import project_on_simplex, thinned, widest_gap
-from unlabeled.priors.scar import evidence_against_scar
+from unlabeled.priors.scar import FEWEST_POSITIVES, evidence_against_scar
 from unlabeled.priors.score_based import ScorePrior, wmmd_scores
 from unlabeled.samples import PUSample, Sample
 from unlabeled.scoring.cross_fitting import Pool, held_out_scores
@@ -391,10 +392,10 @@ def test_a_known_prior_is_contradicted_where_it_is_too_large():
 @pytest.mark.parametrize("n_hidden", [20, 150])
 @pytest.mark.parametrize("ties", [False, True])
 def test_false_alarms_keep_to_their_level(n_positive, n_hidden, ties, rng):
-    """Scores of 300 unlabeled rows, ``n_hidden`` of them positives on average, the rest far below: the hardest case."""
+    """Scores of 300 unlabeled rows, ``n_hidden`` of them positives, the rest far below: the hardest case."""
     p_values = []
     for _ in range(250):
-        positive, hidden = rng.normal(size=n_positive), rng.normal(size=rng.binomial(300, n_hidden / 300))
+        positive, hidden = rng.normal(size=n_positive), rng.normal(size=n_hidden)
         if ties:
             positive, hidden = np.round(positive), np.round(hidden)
         unlabeled = np.concatenate([hidden, np.full(300 - len(hidden), -99.0)])
@@ -403,14 +404,16 @@ def test_false_alarms_keep_to_their_level(n_positive, n_hidden, ties, rng):
         assert np.mean(np.array(p_values) < level) <= level + 3 * np.sqrt(level / 250)
 
 
-def test_p_value_against_simulation(rng):
-    """All ten positives above 4 of the unlabeled rows: the whole of the positives is the region."""
-    found = evidence_against_scar(scores(np.ones(10), np.r_[np.ones(4), np.zeros(96)]), 15)
-    below = rng.poisson(15 * rng.beta(10, 1, 10**6)) <= 4
-    assert found.portion == 1.0
-    assert found.n_unlabeled == 4
-    assert found.p_value == pytest.approx(6 * below.mean(), rel=0.1)
-    assert found.p_value >= 6 * below.mean() * 0.98  # from above, but for chance
+def test_the_warning_counts_as_the_test_does(rng):
+    """One statistic: that of `ScarTest`, of scores that are not split."""
+    found = scores(rng.normal(size=40), np.r_[rng.normal(-1.6, 1, 20), np.full(200, -9.0)])
+    evidence = evidence_against_scar(found, FEWEST_POSITIVES)
+    hidden = np.full(20_000, FEWEST_POSITIVES)
+    simulated = TopCounts.of(found).p_value(hidden, FEWEST_POSITIVES, np.random.RandomState(0))
+    assert evidence.p_value == pytest.approx(simulated, rel=0.3)
+    assert 1e-4 < evidence.p_value < 0.1
+    threshold = np.sort(found.positive)[::-1][int(np.ceil(40 * evidence.portion)) - 1]
+    assert evidence.n_unlabeled == (found.unlabeled >= threshold).sum()
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-sample"])

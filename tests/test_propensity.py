@@ -525,5 +525,23 @@ def test_what_is_known_decides_and_then_the_test(table):
     assert ranking.estimator.scenario == "single-sample"
     assert "two clusters" in ranking.reason
     assert choose_classifier(loud, columns=[1]).estimator.threshold == Balanced(clusters=0.5)
-    with pytest.raises(ValueError, match=r"a probability in \(0, 1\]"):
-        choose_classifier(loud, propensity=1.5)
+    for propensity, message in ((1.5, r"a probability in \(0, 1\]"), (True, "True is not known"), ("x", "'x' is not")):
+        with pytest.raises(ValueError, match=message):
+            choose_classifier(loud, propensity=propensity)
+
+
+def test_columns_are_looked_for_when_a_classifier_is_chosen():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(size=80), "branch": rng.choice(["north", "south"], 80)})
+    test = ScarTest(n_simulated=99).fit(frame, np.arange(80) < 30)
+    assert choose_classifier(test, columns=["branch"]).estimator.propensity.columns == ["branch"]
+    for columns, message in (
+        (["town"], r"There is no column 'town' for the propensity: X has the columns \['age', 'branch'\]"),
+        ([2], "There is no column 2"),
+        ([], "columns is empty"),
+        ("branch", r"write columns=\['branch'\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            choose_classifier(test, columns=columns)
+    with pytest.raises(ValueError, match="both given"):
+        choose_classifier(test, columns=["branch"], propensity=true_propensity)

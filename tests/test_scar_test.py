@@ -1,5 +1,7 @@
 """The test of labels given at random: its null distribution against slow definitions, its size, and what it tells."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import nbinom
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -58,6 +61,33 @@ def test_simulated_counts_are_those_of_ranks(rng):
     np.testing.assert_allclose(simulated.mean(axis=0)[whole], drawn.mean(axis=0)[whole], rtol=0.05)
     np.testing.assert_allclose(np.cov(simulated.T)[whole][:, whole], np.cov(drawn.T)[whole][:, whole], rtol=0.12)
     assert (simulated.mean(axis=0) <= drawn.mean(axis=0) * 1.05).all()  # fewer than counted: on the safe side
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_p_value_of_a_few_hidden_positives_is_exact(seed):
+    """Against all orders of 20 labelled and 2 hidden positives; all thresholds are at whole places."""
+    labels = np.ones(22, dtype=bool)
+    labels[np.random.RandomState(seed).choice(22, 2, replace=False)] = False
+
+    def counts(labelled):
+        values = np.arange(22.0, 0, -1)
+        return TopCounts.of(scores(values[labelled], np.append(values[~labelled], -np.ones(80))))
+
+    def strangeness(labelled):
+        found = counts(labelled)
+        return found.improbability(found.n_above, 2).min()
+
+    everywhere = [strangeness(~np.isin(np.arange(22), hidden)) for hidden in combinations(range(22), 2)]
+    expected = np.mean(np.array(everywhere) <= strangeness(labels) * (1 + 1e-9))
+    assert counts(labels).p_value_of_count(2) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_labelled", [1, 3, 37, 400])
+def test_worked_out_and_simulated_p_values_are_the_same(n_labelled, rng):
+    """Also where thresholds lie between whole places, or several at one."""
+    found = TopCounts.of(scores(rng.normal(size=n_labelled), np.r_[rng.normal(-0.5, 1, 12), np.full(300, -9.0)]))
+    simulated = found.p_value(np.full(40_000, 12), 12.0, np.random.RandomState(0))
+    assert found.p_value_of_count(12) == pytest.approx(simulated, abs=4 * np.sqrt(simulated / 40_000))
 
 
 @pytest.mark.parametrize(("n_labelled", "prior"), [(8, 0.3), (60, 0.1), (60, 0.9)])
@@ -210,10 +240,12 @@ def test_too_few_rows_tell_nothing(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"prior": 1.2}, "strictly between 0 and 1"),
         ({"prior": "auto"}, "prior='auto' is no number.*compare the estimate with largest_prior"),
         ({"prior": 0.01, "scenario": "single-sample"}, "below the labelled share"),
+        ({"prior": 1.2}, r"strictly between 0 and 1; got 1\.2"),
         ({"at_least": 0}, "1 or more; got 0"),
+        ({"at_least": np.inf}, "1 or more; got inf"),
+        ({"feature_names": ["a", "b"]}, "2 names, and X has 3 features"),
         ({"n_simulated": 3}, "19 or more; got 3"),
     ],
 )
@@ -226,3 +258,7 @@ def test_priors_below_the_labelled_share_are_refused(biased):
     test = ScarTest(scenario="single-sample", n_simulated=99).fit(biased.X, biased.y)
     with pytest.raises(ValueError, match="the labelled share of the population"):
         test.p_value_at(0.01)
+    with pytest.raises(ValueError, match="level must lie between 0 and 1; got 5"):
+        test.largest_prior(level=5)
+    with pytest.raises(NotFittedError):
+        ScarTest(0.3).sensitivity()

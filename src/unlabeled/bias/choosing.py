@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.bias.scar_test import ScarTest
 from unlabeled.classifiers import PropensityEMClassifier, PropensityWMMDClassifier, PUClassifier
-from unlabeled.classifiers.propensity_wmmd import Propensity, checked_propensities
+from unlabeled.classifiers.propensity_em import places_of_columns
+from unlabeled.classifiers.propensity_wmmd import Propensity, check_propensity
 from unlabeled.deciding.thresholds import Balanced
 
 
@@ -42,6 +43,16 @@ def _check_no_negatives(test: ScarTest, **known: object) -> None:
             f"Leave out {' and '.join(given)}; or make these rows unlabeled, np.where(y == {test.negative!r}, "
             f"{test.unlabeled_label_!r}, y), and test them without negative=."
         )
+
+
+def _check_known(test: ScarTest, propensity: Propensity | None, columns: Sequence[str | int] | None) -> None:
+    """Refuse what could not be fitted to the table of the test, while it is fresh in mind."""
+    if propensity is not None and columns is not None:
+        raise ValueError("propensity and columns were both given, and of columns another one is learned: give one.")
+    if propensity is not None:
+        check_propensity(propensity)
+    if columns is not None:
+        places_of_columns(columns, test.n_features_in_, getattr(test, "feature_names_in_", ()), test.encoder_)
 
 
 def choose_classifier(
@@ -92,6 +103,7 @@ def choose_classifier(
     """
     check_is_fitted(test)
     _check_no_negatives(test, propensity=propensity, columns=columns)
+    _check_known(test, propensity, columns)
     known = test.prior is not None
     shared: dict[str, Any] = {
         "prior": test.prior if known else "auto",
@@ -103,8 +115,6 @@ def choose_classifier(
         propensity = PropensityEMClassifier(columns)
     if propensity is not None and not isinstance(propensity, Real):
         return Choice(PropensityWMMDClassifier(propensity, **shared), f"{_WEIGHTED} {_threshold_in_words(known)}")
-    if propensity is not None:
-        checked_propensities([propensity], 1)
     why = test.verdict_ if propensity is None else "The propensity is the same for all: labels are random."
     return Choice(PUClassifier(negative=test.negative, **shared), f"{why} {_threshold_in_words(known)}")
 

@@ -201,12 +201,14 @@ class ScarTest(PUInput, BaseEstimator):
                     "estimate from the same table agrees with labels at random by construction, and testing it says "
                     "nothing. Leave it out, and compare the estimate with largest_prior()."
                 )
+            if not 0 < float(self.prior) < 1:
+                raise ValueError(f"prior must lie strictly between 0 and 1; got {self.prior!r}.")
             check_prior(float(self.prior), pu if self.labelled_share is None else replace(pu, scenario="case-control"))
         self._check_labelled_share()
         if not (isinstance(self.n_simulated, Integral) and int(self.n_simulated) >= 19):
             raise ValueError(f"n_simulated must be a whole number of 19 or more; got {self.n_simulated!r}.")
         check_max_evaluations(self.max_evaluations)
-        if not (isinstance(self.at_least, Real) and float(self.at_least) >= 1):
+        if not (isinstance(self.at_least, Real) and 1 <= float(self.at_least) < np.inf):
             raise ValueError(f"at_least is a number of positives, 1 or more; got {self.at_least!r}.")
         if self.estimator is not None:
             check_can_score(self.estimator)
@@ -286,6 +288,7 @@ class ScarTest(PUInput, BaseEstimator):
         >>> [round(prior, 2) for prior in found]
         [0.32, 0.4, 0.48]
         """
+        check_is_fitted(self)
         if self.prior is None:
             raise ValueError("No prior was given to vary; give one, ScarTest(prior=...), or ask p_value_at(prior).")
         priors = [float(np.clip(factor * self.prior, self.labelled_share_, 1)) for factor in ERRORS]
@@ -304,6 +307,8 @@ class ScarTest(PUInput, BaseEstimator):
         (True, True)
         """
         check_is_fitted(self)
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1; got {level!r}.")
         low, high = self.labelled_share_, 1.0
 
         def agrees(prior: float) -> bool:
@@ -367,7 +372,11 @@ class ScarTest(PUInput, BaseEstimator):
         if self.encoder_ is not None:
             return [str(name) for name in self.encoder_.get_feature_names_out()]
         names = getattr(self, "feature_names_in_", None) if self.feature_names is None else self.feature_names
-        return [f"column {place}" for place in range(n_features)] if names is None else [str(name) for name in names]
+        if names is None:
+            return [f"column {place}" for place in range(n_features)]
+        if len(names) != n_features:
+            raise ValueError(f"feature_names has {len(names)} names, and X has {n_features} features.")
+        return [str(name) for name in names]
 
     # --- in words ---
 

@@ -182,15 +182,10 @@ class PropensityWMMDClassifier(ScoreDecisions, BaseEstimator):
             self.propensity_estimator_ = estimator.set_params(scenario=self.scenario)
             self._fit_estimator(self.propensity_estimator_, pu)
             return self.propensity_estimator_.propensities(rows)
-        if isinstance(known, Real) and not isinstance(known, bool):
-            return checked_propensities(np.full(len(rows), float(known)), len(rows))
-        if not callable(known):
-            shown = f"an array of shape {np.shape(known)}" if np.ndim(known) else repr(known)
-            raise ValueError(  # noqa: TRY004
-                f"propensity={shown} is not known; use a number, a function that is given the rows of the labelled "
-                "positives and answers with one number for each, or a PropensityEMClassifier."
-            )
-        return checked_propensities(known(rows), len(rows))
+        check_propensity(known)
+        if callable(known):
+            return checked_propensities(known(rows), len(rows))
+        return np.full(len(rows), float(known))
 
     def _fit_estimator(self, estimator: PropensityEMClassifier, pu: PUSample) -> None:
         """Fit it to the samples, which have features and no names: its columns are those of the table."""
@@ -277,6 +272,18 @@ def effective_number(shares: FloatArray, counts: FloatArray) -> float:
     """
     squared = shares**2 @ (counts if are_counts(counts) else counts**2)
     return float((shares @ counts) ** 2 / squared)
+
+
+def check_propensity(known: Any) -> None:
+    """Refuse what is no propensity: neither a probability above 0, nor a function, nor an estimator."""
+    if isinstance(known, Real) and not isinstance(known, bool):
+        checked_propensities([float(known)], 1)
+    elif not (callable(known) or isinstance(known, PropensityEMClassifier)):
+        shown = f"an array of shape {np.shape(known)}" if np.ndim(known) else repr(known)
+        raise ValueError(  # noqa: TRY004
+            f"propensity={shown} is not known; use a number, a function that is given the rows of the labelled "
+            "positives and answers with one number for each, or a PropensityEMClassifier."
+        )
 
 
 def checked_propensities(found: ArrayLike, n_rows: int) -> FloatArray:

@@ -255,6 +255,8 @@ class LogisticIn:
                 f"columns and coefficients must be as many, and at least one; got {len(self.columns)} and "
                 f"{len(self.coefficients)}."
             )
+        if not np.isfinite(np.asarray(self.coefficients, dtype=np.float64)).all():
+            raise ValueError(f"coefficients must be finite numbers; got {self.coefficients!r}.")
 
     def propensities(self, X: FloatArray, is_positive: np.ndarray) -> FloatArray:
         """P(labelled | x) of each positive row of a table, in its order.

@@ -9,12 +9,13 @@ Take a score that was made without the rows it scores. Put thresholds at the m-t
 positives, for several m, and count the unlabeled rows above each. Of all unlabeled rows that obey the null, those with
 the fewest rows above all thresholds at once are a share a of positives, and the rest below everything: any other can be
 coupled with them such that no count is smaller. For these the counts depend on ranks alone, hence on n and the number
-of hidden positives and on nothing else, and their joint distribution is simulated. So the p-value is exact for this
-case (but for the simulation) and too large for all others; ties only add unlabeled rows.
+of hidden positives and on nothing else. Their joint distribution is simulated or, for a few hidden positives, worked
+out. So the p-value is exact for this case (but for the simulation) and too large for all others; ties only add
+unlabeled rows.
 
 The statistic: were each positive in turn, from the top down, labelled with the chance n / (n + hidden), the number of
 hidden ones above the m-th labelled one would be negative binomial. The smallest of these probabilities over all m
-is compared with the same of simulated counts.
+is compared with the same of such counts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, betaln, gammaln
 
 from unlabeled.arrays import FloatArray
 from unlabeled.deciding.scores import HonestScores
@@ -117,19 +118,49 @@ class TopCounts:
         found = self.improbability(self.n_above, expected).min()
         return float((1 + (simulated <= found * (1 + 1e-9)).sum()) / (1 + len(simulated)))
 
+    def p_value_of_count(self, n_hidden: int) -> float:
+        """The same with just so many hidden positives, a few: worked out, not simulated.
+
+        The counts are a Markov chain: of the positives still hidden, those between one threshold and the next are
+        beta-binomial. What looks as strange or stranger is taken out where it is first met.
+        """
+        numbers = np.arange(n_hidden + 1.0)
+        found = self.improbability(self.n_above, n_hidden).min()
+        stranger = self.improbability(numbers[:, None], n_hidden) <= found * (1 + 1e-9)  # (n_hidden + 1, n_thresholds)
+        chances, taken_out = (numbers == 0).astype(np.float64), 0.0
+        for step, place, here in zip(self._steps(), self.places, stranger.T, strict=False):
+            chances = chances @ _moves(n_hidden, step, self.n_labelled + 1 - place)
+            taken_out += float(chances[here].sum())
+            chances = np.where(here, 0.0, chances)
+        return min(1.0, taken_out)
+
+    def _steps(self) -> FloatArray:
+        """Places between neighbouring thresholds, and after the last one: parameters of a Dirichlet distribution."""
+        steps = np.append(np.diff(self.places, prepend=0.0), self.n_labelled + 1 - self.places[-1])
+        return np.maximum(steps, 1e-12)
+
     def _simulated(self, n_hidden: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
         """Hidden positives above each threshold (n_simulated, n_thresholds).
 
         The shares of all positives between neighbouring thresholds are those of a Dirichlet distribution.
         """
-        steps = np.append(np.diff(self.places, prepend=0.0), self.n_labelled + 1 - self.places[-1])
-        shares = rng.gamma(np.maximum(steps, 1e-12), size=(len(n_hidden), len(steps)))
+        steps = self._steps()
+        shares = rng.gamma(steps, size=(len(n_hidden), len(steps)))
         below = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]  # of each share and all after it
         left, counts = n_hidden.copy(), np.zeros((len(n_hidden), len(self.places)), dtype=np.int64)
         for place in range(len(self.places)):
             here = rng.binomial(left, np.clip(shares[:, place] / np.maximum(below[:, place], 1e-300), 0, 1))
             left, counts[:, place] = left - here, here
         return np.cumsum(counts, axis=1)
+
+
+def _moves(n_hidden: int, step: float, rest: float) -> FloatArray:
+    """Chances of so many hidden positives above a threshold, given how many are above the one before (from, to)."""
+    before, after = np.ogrid[: n_hidden + 1, : n_hidden + 1]
+    left, between = n_hidden - before, np.maximum(after - before, 0)
+    ways = gammaln(left + 1) - gammaln(between + 1) - gammaln(np.maximum(left - between, 0) + 1)
+    chances = np.exp(ways + betaln(between + step, np.maximum(left - between, 0) + rest) - betaln(step, rest))
+    return np.where(after >= before, chances, 0.0)
 
 
 def scored_of_hidden(n_hidden: np.ndarray, n_unlabeled: int, n_scored: int, rng: np.random.RandomState) -> np.ndarray:

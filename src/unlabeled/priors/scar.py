@@ -8,9 +8,11 @@ No such sign works without an assumption on how many positives the unlabeled row
 every positive is labelled, and that agrees with labels at random in any table. So what is tested is that labels are
 random *and* the unlabeled rows hold at least a given number of positives.
 
-How probable are so few unlabeled rows at the top? `unlabeled.priors.top_regions` works it out for one region. Several
-are tried, and the smallest probability is multiplied by their number. Honest scores depend on the labelled rows as a
-whole, so that this is a warning at a strict level; the test with a stated size is `unlabeled.bias.ScarTest`.
+How probable are so few unlabeled rows at the top? `unlabeled.deciding.top_counts` works it out: the same counts, the
+same null hypothesis and the same statistic as those of `unlabeled.bias.ScarTest`. That one scores each half of a table
+by the other and keeps to any level. Estimators of the prior have scores of which each row is left out in turn; these
+depend on the labelled rows as a whole, lean to what they have in common by chance, and no level can be stated for them.
+So this is a warning, at a level far stricter than the 0.05 of the test.
 """
 
 from __future__ import annotations
@@ -22,13 +24,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from unlabeled.deciding.scores import HonestScores
-from unlabeled.deciding.top_counts import PORTIONS
-from unlabeled.priors.top_regions import TopRegion
+from unlabeled.deciding.top_counts import PORTIONS, TopCounts
 
-#: How often, at most, the warning may come by chance.
+#: How often, at most, the warning may come by chance, if scores did not depend on the rows at all.
 LEVEL = 1e-3
 #: The unlabeled rows are taken to hold at least this many positives.
-FEWEST_POSITIVES = 20.0
+FEWEST_POSITIVES = 20
 
 
 class ScarWarning(UserWarning):
@@ -65,15 +66,15 @@ class Evidence:
 
     portion: float  # the share of the labelled positives in it
     n_unlabeled: float  # the unlabeled rows in it
-    p_value: float  # the probability of so few or fewer, with all regions tried taken into account
+    p_value: float  # the probability of a table as strange or stranger, whatever its region
 
 
 def warn_unless_scar(scores: HonestScores) -> None:
     """Warn where labels at random and as few as ``FEWEST_POSITIVES`` positives among the unlabeled rows do not agree.
 
-    If labels are random and there are that many, the warning comes in at most ``LEVEL`` of all cases.
+    They are taken to be among the unlabeled rows that have scores.
     """
-    n_unlabeled = float(scores.unlabeled_weights.sum())
+    n_unlabeled = scores.n_unlabeled
     if n_unlabeled <= FEWEST_POSITIVES:
         return
     found, told = evidence_against_scar(scores, FEWEST_POSITIVES), _told.get()
@@ -83,7 +84,7 @@ def warn_unless_scar(scores: HonestScores) -> None:
         warnings.warn(
             f"Labels do not look as if they were given completely at random: where {found.portion:.0%} of the labelled "
             f"positives lie, there are {found.n_unlabeled:g} of {n_unlabeled:g} unlabeled rows. Either fewer than "
-            f"{FEWEST_POSITIVES:g} unlabeled rows are positive; or the labelled positives are not a random choice of "
+            f"{FEWEST_POSITIVES} unlabeled rows are positive; or the labelled positives are not a random choice of "
             "all positives, come from elsewhere, or were copied, and then the prior comes out too small. "
             "unlabeled.bias.ScarTest says how sure that is and in which columns they differ; docs/bias.md what to do.",
             ScarWarning,
@@ -91,9 +92,8 @@ def warn_unless_scar(scores: HonestScores) -> None:
         )
 
 
-def evidence_against_scar(scores: HonestScores, n_positives: float) -> Evidence:
-    """How well the scores agree with labels at random and at least ``n_positives`` unlabeled positives."""
-    regions = [TopRegion.of(scores, portion) for portion in PORTIONS]
-    p_values = [region.p_of_so_few(n_positives) for region in regions]
-    best = p_values.index(min(p_values))
-    return Evidence(regions[best].portion, regions[best].n_unlabeled, min(1.0, len(PORTIONS) * p_values[best]))
+def evidence_against_scar(scores: HonestScores, n_positives: int) -> Evidence:
+    """How well the scores agree with labels at random and at least ``n_positives`` unlabeled positives, a few."""
+    counts = TopCounts.of(scores)
+    region = int(counts.improbability(counts.n_above, n_positives).argmin())
+    return Evidence(PORTIONS[region], float(counts.n_above[region]), counts.p_value_of_count(n_positives))

@@ -10,9 +10,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from unlabeled.deciding.scores import HonestScores, KeepsHonestScores
+from unlabeled.deciding.top_counts import Share, TopCounts, p_value_of_half
 from unlabeled.kernels import RBF
 from unlabeled.priors.estimator import PriorEstimator, check_max_evaluations
-from unlabeled.priors.scar import evidence_against_scar, warn_unless_scar
+from unlabeled.priors.scar import warn_unless_scar
 from unlabeled.samples import PUSample
 from unlabeled.scoring.cross_fitting import Pool, check_can_score, check_n_folds, held_out_scores
 from unlabeled.scoring.ratio import Kernels
@@ -22,6 +23,8 @@ from unlabeled.stages import stage
 
 #: Of the grid of gammas that all choices start from, those that are tried here: not the ends.
 GAMMAS = slice(1, 10)
+#: Tables that are simulated for a p-value.
+N_SIMULATED = 9_999
 
 
 class ScorePrior(KeepsHonestScores, PriorEstimator):
@@ -56,6 +59,7 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
         Near 0, one of the two is wrong: the positives are not labelled at random, or the prior is smaller. A value
         that is not small proves nothing: most ways of labelling that are not random leave no trace. Scores are taken to
         be independent of the rows that they score, as honest ones nearly are: read 0.001, not 0.01, as a contradiction.
+        `unlabeled.bias.ScarTest` has the same counts of scores that are independent, at any level.
 
         Examples
         --------
@@ -72,7 +76,8 @@ class ScorePrior(KeepsHonestScores, PriorEstimator):
                 f"{prior!r}."
             )
         share = (prior - self.labelled_share_) / (1 - self.labelled_share_)
-        return evidence_against_scar(self.honest_scores_, share * self.honest_scores_.n_unlabeled).p_value
+        counts, null = TopCounts.of(self.honest_scores_), Share(share, labelled_in_population=False)
+        return p_value_of_half(counts, null, round(counts.n_labelled), round(counts.n_unlabeled), (N_SIMULATED, 0))
 
     def fit_scores(self, scores: HonestScores) -> Self:
         """Estimate the prior from honest scores that a classifier has already; `interval` then works as after `fit`."""
