@@ -3,7 +3,8 @@
 Where the scores of the two classes part clearly, the gap between them tells how many rows are on either side, whatever
 ranks and regions of few labelled rows say. So two Gaussians are fitted to the unlabeled scores by expectation
 maximisation. One is held where the labelled positives are, which count `ANCHOR` times; its share is that of the
-positives. Where the two overlap the share rests on their shape, which nobody knows: what it is worth is said with it.
+positives. Where the two overlap the share rests on their shape, which nobody knows; and where the labelled positives
+score higher than the others of their cluster, it is none of positives alone. What the share is worth is said with it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ NARROWEST = 0.1
 OVERLAP, GAP = 1.4, 1.9
 #: The positives' width is taken to be as large as so few of all samples of that many scores would let it seem.
 DOUBT = 0.05
+#: How much higher than the rest of their cluster the labelled positives may score, in standard errors: up to this it is
+#: worth all, from that on nothing, for then negatives are in it.
+ALIKE, STRANGE = 2.0, 3.0
+#: How far the share may be from what others say if hardly a row is below: up to this it is worth all, from that on
+#: nothing. A few rows far below all others are a cluster too, and not the negatives. `MORE` times the share of the rows
+#: below is added to both: where they are many, they say more than ranks do.
+NEAR, FAR, MORE = 0.2, 0.3, 2.0
 #: Shares to start from, besides the one that is given.
 STARTS = (0.1, 0.5, 0.85)
 #: Of fewer rows nothing is known.
@@ -43,17 +51,31 @@ class ClusterShare:
 
 
 def cluster_share(scores: HonestScores, start: float) -> ClusterShare:
-    """What clusters say; ``start`` is what others say, from which the search starts, among others."""
+    """What clusters say; ``start`` is the share that others say."""
     low, high = _ends(scores.unlabeled, scores.unlabeled_weights)
     n_positive = scores.n_positive
     if n_positive < FEWEST or high - low <= 1e-9 * (1 + abs(low) + abs(high)):
         return ClusterShare(start, 0.0)
     nodes = np.linspace(low, high, _N_NODES)
     of_unlabeled = _on_nodes(nodes, scores.unlabeled, scores.unlabeled_weights)
-    of_positive = ANCHOR * _on_nodes(nodes, scores.positive, scores.positive_weights)
-    share, distance = _fitted(nodes, of_unlabeled, of_positive, np.clip([start, *STARTS], 0.01, 0.97))
+    of_positive = _on_nodes(nodes, scores.positive, scores.positive_weights)
+    in_upper, distance = _fitted(nodes, of_unlabeled, ANCHOR * of_positive, np.clip([start, *STARTS], 0.01, 0.97))
     wider = np.sqrt((n_positive - 1) / (2 * gammaincinv((n_positive - 1) / 2, DOUBT)))
-    return ClusterShare(share, float(np.clip((distance / wider - OVERLAP) / (GAP - OVERLAP), 0, 1)))
+    share, above = float(in_upper.sum() / of_unlabeled.sum()), _standard_errors_above(of_positive, in_upper)
+    worth = _between(distance / wider, OVERLAP, GAP) * _between(above, STRANGE, ALIKE)
+    return ClusterShare(share, worth * _between(abs(share - start) - MORE * (1 - share), FAR, NEAR))
+
+
+def _between(value: float, nothing: float, everything: float) -> float:
+    """How far a value has come from one to the other."""
+    return float(np.clip((value - nothing) / (everything - nothing), 0, 1))
+
+
+def _standard_errors_above(of_positive: FloatArray, others: FloatArray) -> float:
+    """How much higher than others the labelled positives score, in standard errors of the area under the curve."""
+    n_positive, n_others = of_positive.sum(), others.sum() + _TINY
+    area = float(of_positive @ (np.cumsum(others) - others / 2)) / (n_positive * n_others)
+    return (area - 0.5) / float(np.sqrt((1 / n_positive + 1 / n_others) / 12))
 
 
 def _ends(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
@@ -75,8 +97,8 @@ def _on_nodes(nodes: FloatArray, values: FloatArray, weights: FloatArray) -> Flo
 
 def _fitted(
     nodes: FloatArray, of_unlabeled: FloatArray, of_positive: FloatArray, starts: FloatArray
-) -> tuple[float, float]:
-    """The share of the upper Gaussian and the distance of the means over both widths, from the likeliest of all starts.
+) -> tuple[FloatArray, float]:
+    """The rows of the upper Gaussian at each node, and the distance of the means over both widths; the likeliest.
 
     All starts at once, one to a row. The distance is not above 0 if no start ends with the positives' Gaussian on top.
     """
@@ -97,7 +119,7 @@ def _fitted(
     distance = ((upper.mean - lower.mean) / (upper.width + lower.width))[:, 0]
     distance[(1 - share[:, 0]) * total < FEWEST] = 0.0  # nothing is below
     best = int(np.argmax(np.where(distance > 0, log_likelihood, -np.inf)))
-    return float(share[best, 0]), float(distance[best])
+    return in_upper[best], float(distance[best])
 
 
 @dataclass(frozen=True)
