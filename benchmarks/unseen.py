@@ -1,12 +1,13 @@
 """Our defaults and the paper's methods on data that no default was chosen on.
 
-    python benchmarks/unseen.py [--draws 10] [--sets hastie,spirals] [--methods wmmd-auto,pu-auto]
+    python benchmarks/unseen.py [--draws 10] [--sets hastie,spirals] [--methods wmmd-auto,pu-auto] [--out unseen.jsonl]
 
 Ten tables: eight made up by rules that the development sets do not contain, and two small ones that come with
 scikit-learn. Prints accuracy / AUC / average precision in percent, with standard errors, the prior known and unknown;
 LOG, DH and NNPU take KM1's prior where it is unknown, WMMD the density-based one, ours "auto". "trees" are boosted
 trees that take unlabeled rows as negatives: they rank, and decide nothing. NNPU takes PyTorch. Some of these tables
-became development data since; `unseen_again.py` has others.
+became development data since; `unseen_again.py` has others. Rows of results go to a file, and a run that was stopped
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
+from resumable import filled, wanted
 from sklearn.datasets import (
     load_diabetes,
     load_iris,
@@ -27,14 +31,22 @@ from sklearn.datasets import (
     make_swiss_roll,
 )
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from unlabeled import LeastSquaresPUClassifier
 from unlabeled.datasets import PUData, draw_pu
 from unlabeled.experiments.methods import METHODS, PRIOR_ESTIMATORS, Task
+from unlabeled.results import Row, read_rows, row_key
 
 N_ROWS = 20_000
 TREES = "trees"
-SHOWN = ("log", "dh", "nnpu", "tadj", "wmmd", TREES, "wmmd-auto", "wmmd-score", "pu-auto")
+LINEAR = "linear"
+RATIO = "least-squares"
+SHOWN = ("log", "dh", "nnpu", "tadj", "wmmd", TREES, "wmmd-auto", RATIO, "wmmd-score", "pu-auto")
 
 
 @dataclass(frozen=True)
@@ -123,48 +135,76 @@ FAMILIES = {
 }
 
 
-def measure(method: str, prior: float | str, data: PUData, seed: int) -> tuple[float, float, float]:
-    """Accuracy, AUC and average precision, in percent; plain trees have no threshold, and no accuracy."""
-    if method == TREES:
-        trees = HistGradientBoostingClassifier(random_state=seed).fit(data.X, data.y)
-        decision = trees.decision_function(data.test)
-        hits = np.nan
+def measure(method: str, prior: float | str, data: PUData, seed: int) -> dict[str, float | None]:
+    """Accuracy, AUC and average precision, in percent; what takes unlabeled rows as negatives only ranks."""
+    plain: dict[str, Callable[[], Any]] = {
+        TREES: lambda: HistGradientBoostingClassifier(random_state=seed),
+        LINEAR: lambda: make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()),
+    }
+    if method in plain:
+        model = plain[method]()
+    elif method == RATIO:
+        model = LeastSquaresPUClassifier(prior)
     else:
-        model = METHODS[method](Task(prior, "rbf", seed, len(data.y))).fit(data.X, data.y)
-        decision = model.decision_function(data.test)
-        hits = float(np.mean((decision > 0) == data.test_truth))
+        model = METHODS[method](Task(prior, "rbf", seed, len(data.y)))
+    decision = model.fit(data.X, data.y).decision_function(data.test)
+    hits = None if method in plain else 100 * float(np.mean((decision > 0) == data.test_truth))
     area, precision = (f(data.test_truth, decision) for f in (roc_auc_score, average_precision_score))
-    return 100 * hits, 100 * float(area), 100 * float(precision)
+    return {"accuracy": hits, "auc": 100 * float(area), "average_precision": 100 * float(precision)}
 
 
-def cell(found: list[tuple[float, float, float]]) -> str:
-    """Means over the draws, with the standard errors of accuracy and AUC."""
-    means, errors = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(max(len(found) - 1, 1))
-    accuracy = "-" if np.isnan(means[0]) else f"{means[0]:.1f} ({errors[0]:.1f})"
-    return f"{accuracy} / {means[1]:.1f} ({errors[1]:.1f}) / {means[2]:.1f}"
+def cell(rows: list[Row]) -> str:
+    """Means over the draws, with the standard error of accuracy."""
+    found = {name: [row["metrics"][name] for row in rows] for name in rows[0]["metrics"]}
+    hits, shown = found.pop("accuracy"), "-"
+    if None not in hits:
+        shown = f"{np.mean(hits):.1f} ({np.std(hits) / np.sqrt(max(len(hits) - 1, 1)):.1f})"
+    return " / ".join([shown, *(f"{np.mean(values):.1f}" for values in found.values())])
 
 
-def main(families: dict[str, Family], description: str | None) -> None:
+def main(
+    families: dict[str, Family],
+    description: str | None,
+    experiment: str,
+    shown: tuple[str, ...] = SHOWN,
+    n_draws: int = 10,
+) -> None:
     """Print a table of all methods on all tables, with the prior known and unknown."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=n_draws)
     parser.add_argument("--sets", default=",".join(families))
-    parser.add_argument("--methods", default=",".join(SHOWN))
+    parser.add_argument("--methods", default=",".join(shown))
     parser.add_argument("--priors", default="known,unknown")
+    parser.add_argument("--out", default=f"{experiment}.jsonl")
     options = parser.parse_args()
     methods = options.methods.split(",")
     warnings.simplefilter("ignore")
+    data = cache(lambda name, draw: families[name].draw(draw))
+
+    def run(row: Row) -> dict[str, float | None]:
+        method, prior = row["method"], families[row["dataset"]].prior
+        if row["setting"]["prior"] == "unknown":
+            prior = PRIOR_ESTIMATORS.get(method, "auto" if method == RATIO else prior)
+        return measure(method, prior, data(row["dataset"], row["draw"]), row["draw"])
+
     for title in options.priors.split(","):
         print(f"\nPrior {title}; {options.draws} draws\n\n| |" + "|".join(methods) + "|\n|---|" + "---|" * len(methods))
         for name in options.sets.split(","):
-            family = families[name]
-            draws = [family.draw(seed) for seed in range(options.draws)]
-            cells = []
-            for method in methods:
-                prior = family.prior if title == "known" else PRIOR_ESTIMATORS.get(method, family.prior)
-                cells.append(cell([measure(method, prior, data, seed) for seed, data in enumerate(draws)]))
-            print(f"| {name} |" + "|".join(cells) + "|", flush=True)
+            asked = [
+                [wanted(experiment, name, method, {"prior": title}, draw) for draw in range(options.draws)]
+                for method in methods
+            ]
+            found = [kept(options.out, rows) or filled(options.out, rows, run) for rows in asked]
+            print(f"| {name} |" + "|".join(map(cell, found)) + "|", flush=True)
+
+
+def kept(path: str, rows: list[Row]) -> list[Row]:
+    """These rows of a packed file, with what was measured; none of another."""
+    if not path.endswith(".xz"):
+        return []
+    found = {row_key(row): row for row in read_rows(path)}
+    return [found[row_key(row)] for row in rows]
 
 
 if __name__ == "__main__":
-    main(FAMILIES, __doc__)
+    main(FAMILIES, __doc__, "unseen")

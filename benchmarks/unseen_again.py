@@ -1,6 +1,7 @@
 """A second set of tables that no default was chosen on, written after all of them were fixed.
 
     python benchmarks/unseen_again.py [--draws 10] [--sets torus,pulses] [--methods trees,pu-auto] [--priors known]
+                                      [--out unseen_again.jsonl]
 
 Ten rules that neither the development sets nor `unseen.py` contain: curved surfaces, parity, counts, questionnaires,
 curves, classes that differ in their covariance alone, categories, heavy tails, and two rare classes with few labels.
@@ -116,4 +117,4 @@ FAMILIES = {
 }
 
 if __name__ == "__main__":
-    main(FAMILIES, __doc__)
+    main(FAMILIES, __doc__, "unseen_again")

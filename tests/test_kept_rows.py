@@ -3,7 +3,7 @@
 import importlib
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -450,3 +450,41 @@ def test_a_kept_row_of_optimism_comes_out_again(monkeypatch):
     assert found.keys() == row["metrics"].keys()
     for name, value in found.items():  # another BLAS may move a row past another
         assert value == pytest.approx(row["metrics"][name], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "heading", "n_draws"),
+    [("unseen_again", "Data that nothing was chosen on", 10), ("unseen_third", "A third set, to look for losses", 5)],
+)
+def test_the_tables_of_unseen_data_are_of_the_kept_rows(monkeypatch, name, heading, n_draws):
+    """Of `benchmarks/unseen_again.py` and `benchmarks/unseen_third.py`, the prior known and then unknown."""
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    unseen, families = importlib.import_module("unseen"), importlib.import_module(name).FAMILIES
+    found = defaultdict(list)
+    for row in read_rows(DOCS / "accuracy" / f"{name}.jsonl.xz"):
+        found[row["setting"]["prior"], row["dataset"], row["method"]].append(row)
+    assert {len(rows) for rows in found.values()} == {n_draws}
+    section = (
+        (DOCS / "accuracy" / "README.md").read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    )
+    lines = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    starts = [place for place, line in enumerate(lines) if not line[0].strip()]
+    assert len(starts) == len({title for title, _, _ in found})
+    for title, start in zip(("known", "unknown"), starts, strict=False):
+        table = lines[start + 2 : start + 2 + len(families)]
+        assert [line[0].strip() for line in table] == list(families)
+        for dataset, *cells in table:
+            assert cells == [unseen.cell(found[title, dataset.strip(), method]) for method in lines[start][1:]]
+
+
+def test_a_kept_row_of_unseen_data_comes_out_again(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
+    unseen, again = importlib.import_module("unseen"), importlib.import_module("unseen_again")
+    kept = read_rows(DOCS / "accuracy" / "unseen_again.jsonl.xz")
+    for method, name in (("pu-auto", "questionnaire"), ("wmmd-auto", "torus"), ("least-squares", "rare-groups")):
+        row = next(row for row in kept if (row["method"], row["dataset"]) == (method, name))
+        assert row["setting"]["prior"] == "known"
+        family = again.FAMILIES[name]
+        made = unseen.measure(method, family.prior, family.draw(row["draw"]), row["draw"])
+        for metric, value in made.items():  # another BLAS may move a point across the boundary
+            assert value == pytest.approx(row["metrics"][metric], abs=0.5)
