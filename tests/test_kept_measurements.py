@@ -95,7 +95,7 @@ def test_sentences_about_these_rows_hold(bias):
         return rows.below(scheme, ", ".join(filter(None, [classifier, cut])))
 
     at_random, easy, slightly = list(bias.SCHEMES)[:3]
-    assert (below(easy, bias.HALF), below(slightly, bias.HALF)) == pytest.approx((3.1, 3.1), abs=0.06)
+    assert (below(easy, bias.HALF), below(slightly, bias.HALF)) == pytest.approx((3.0, 3.1), abs=0.06)
     assert f"misses it by {below(at_random, bias.HALF) - 3:.1f} points where labels are random" in page
     assert below(at_random, bias.AT_KNOWN_PRIOR) <= 3
     assert max(below(scheme, bias.AT_KNOWN_PRIOR) for scheme in (easy, slightly)) <= 4
