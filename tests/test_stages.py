@@ -66,6 +66,7 @@ def test_verbose_tells_and_quiet_does_not(model, data, capsys):
     if model in (PUClassifier, ScoreWMMDClassifier):
         assert "learned score, fold 1 of 5: " in told
     assert "calibration: " in told
+    assert "compression" not in told  # which was not asked for
 
 
 @pytest.mark.parametrize(
