@@ -462,6 +462,7 @@ X, Y = np.arange(20.0).reshape(10, 2), np.repeat([1, 0], 5)
         (X, Y, {"selection": "cv"}, "loo.*holdout"),
         (X, Y, {"scenario": "censoring"}, "case-control.*single-sample"),
         (X, Y, {"max_evaluations": 0}, "max_evaluations"),
+        (X, Y, {"max_evaluations": True}, "max_evaluations must be a whole number of 2 or more"),
         (X, Y, {"max_evaluations": 2.5}, "max_evaluations"),
         (X, Y, {"n_jobs": 0}, "n_jobs"),
     ],

@@ -526,6 +526,7 @@ def test_all_rows_alike():
         ({"max_landmarks": 0}, "max_landmarks must be a whole number"),
         ({"threshold": "best"}, "threshold"),
         ({"max_evaluations": 0}, "max_evaluations"),
+        ({"max_evaluations": 1}, "max_evaluations must be a whole number of 2 or more"),
         ({"prior": 2.0}, "prior"),
     ],
 )

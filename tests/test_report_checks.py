@@ -302,6 +302,21 @@ def test_a_perfect_column_of_rare_positives_does_not_leak(prior):
     assert check.severity == "ok", check.sentence
 
 
+def test_the_most_telling_column_is_named_where_few_are_labelled():
+    """A tree of few labelled rows says little of a column, and its order says much."""
+    rng = np.random.default_rng(0)
+    hidden = np.arange(2000) < 200
+    frame = pd.DataFrame(rng.normal(size=(2000, 4)), columns=list("abcd")).assign(
+        hour=rng.normal(size=2000) + 3 * hidden
+    )
+    y = (np.arange(2000) < 20).astype(int)
+    check = found("PU401", fitted(frame, y, 0.1, scenario="single-sample"), frame, y)
+    assert check.severity == "ok"
+    area = column_areas(frame[["hour"]].to_numpy(), y == 1)[0]
+    assert area > 0.9
+    assert f"(largest AUC {area:.3f}, of 'hour')" in check.sentence
+
+
 def test_a_word_that_knows_the_label():
     _, y, rng = table_of_one_sample()
     there = np.column_stack([rng.uniform(size=(len(y), 6)) < 0.2, y == 1]).astype(float)

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from unlabeled.arrays import FloatArray, checked_on_device, is_on_device, on_host
+from unlabeled.callbacks import TellsCallbacks, with_callbacks
 from unlabeled.frames import check_names_differ, columns_of_words, new_encoder
 from unlabeled.labels import completed, find_classes, known_among, warn_of_absent, without_negatives
 from unlabeled.metrics.ranking import proxy_roc_auc
@@ -51,7 +52,7 @@ _TABLE: dict[str, Any] = {
 }
 
 
-class PUInput:
+class PUInput(TellsCallbacks):
     """Learning from a table with labels, or from its two samples, for an estimator with a ``scenario``.
 
     One that takes missing values (NaN) or sparse tables, by itself or by the ``estimator`` that it was given, says so.
@@ -73,6 +74,7 @@ class PUInput:
     feature_names_in_: np.ndarray
     encoder_: Any = None
 
+    @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table in which some rows are labelled positive.
 
@@ -111,7 +113,7 @@ class PUInput:
         >>> model.classes_
         array([0, 1])
         """
-        with self._undone_if_stopped(), self._telling():
+        with self._telling_callbacks(X, y, sample_weight), self._undone_if_stopped(), self._telling():
             with stage("checks of the table"):
                 pu = self._pu_sample(X, y, sample_weight)
             return self._learn(pu)

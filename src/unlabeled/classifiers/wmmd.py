@@ -322,8 +322,9 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
                 "another one each time; use selection='loo'."
             )
         super()._learn(pu, prior)
-        with stage("compression"):  # last: known negatives come in by scores of all rows
-            self.compression_ = self._compression(self.compress)
+        if self.compress is not None:
+            with stage("compression"):  # last: known negatives come in by scores of all rows
+                self.compression_ = self._compression(self.compress)
         return self
 
     def _fit(self, pu: PUSample, prior: ResolvedPrior | None = None) -> Self:
@@ -381,9 +382,10 @@ class WMMDClassifier(ScoreDecisions, BaseEstimator):
         """A copy that scores by fewer rows; ``target`` as the parameter ``compress``.
 
         `compression_` of the copy says how many rows are left and how much the log ratio changed at some rows. That
-        holds for rows like the training rows; rows that are more spread may change by more. Prior,
-        threshold and probabilities stay as they are, and `witness` and explanations still speak of all rows, which are
-        kept: scoring takes less time, and a saved model no less space.
+        holds for rows like the training rows; rows that are more spread may change by more. Prior, threshold and what
+        probability a score has stay as they are (near a step of these a small change of the score is a large one of
+        the probability), and `witness` and explanations still speak of all rows, which are kept: scoring takes less
+        time, and a saved model no less space.
 
         Examples
         --------

@@ -170,15 +170,19 @@ def _report(answer: dict[str, Any]) -> None:
 
 
 _KINDS_OF_ROWS = {
-    "positives": "labelled positives",
-    "unlabeled": "unlabeled rows",
-    "probable": "rows of the population, weighted by their probability,",
+    "positives": ("labelled positive makes", "labelled positives make"),
+    "unlabeled": ("unlabeled row makes", "unlabeled rows make"),
+    "probable": (
+        "row of the population, weighted by its probability, makes",
+        "rows of the population, weighted by their probability, make",
+    ),
 }
 
 
 def _report_exact(reasons: dict[str, Any]) -> None:
     for name, side in reasons["rows"].items():
-        say(name.capitalize(), f"{side['n_for_half']:,} {_KINDS_OF_ROWS[name]} make up half of their mean; the first:")
+        n_rows, (one, many) = side["n_for_half"], _KINDS_OF_ROWS[name]
+        say(name.capitalize(), f"{n_rows:,} {one if n_rows == 1 else many} up half of their mean; the first:")
         has_probability = "probability" in side["first"][0]
         titles = ("training row", "share", *(("probability",) if has_probability else ()))
         show_table(titles, [_cells(entry) for entry in side["first"]])

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from unlabeled.callbacks import with_callbacks
 from unlabeled.contract import ResolvedPrior
 from unlabeled.deciding.decision import ScoreDecisions
 from unlabeled.distributed.partitions import (
@@ -81,6 +82,7 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
 
     # --- learning ---
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table in partitions in which some rows are labelled positive.
 
@@ -92,7 +94,7 @@ class DistributedClassifier(ScoreDecisions, BaseEstimator):
         sample_weight : Dask array or series of shape (n_samples,), or the name of a column, optional
             As for `WMMDClassifier.fit`.
         """
-        with self._undone_if_stopped(), self._telling():
+        with self._telling_callbacks(X, y, sample_weight), self._undone_if_stopped(), self._telling():
             self._refuse_what_needs_one_machine()
             return self._fit(self._distributed(X, y, sample_weight))
 

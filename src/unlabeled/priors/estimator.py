@@ -135,8 +135,10 @@ class PriorEstimator(PUInput, BaseEstimator):
 
 def check_max_evaluations(max_evaluations: object) -> None:
     """Refuse what is not a number of rows to score, or None for all of them."""
-    if not (max_evaluations is None or (isinstance(max_evaluations, Integral) and int(max_evaluations) >= 1)):
-        raise ValueError(f"max_evaluations must be a whole number above 0, or None; got {max_evaluations!r}.")
+    if max_evaluations is None:
+        return
+    if not isinstance(max_evaluations, Integral) or int(max_evaluations) < 2:  # one row has no other to score it by
+        raise ValueError(f"max_evaluations must be a whole number of 2 or more, or None; got {max_evaluations!r}.")
 
 
 def check_level(level: float) -> float:

@@ -48,11 +48,16 @@ class ColumnScores:
     name: str
     scores: FloatArray
     is_labelled: np.ndarray
+    area_in_order: float = 0.5  # the AUC of the values as they are
 
     @property
     def area(self) -> float:
-        """The AUC of labelled against unlabeled rows."""
-        return float(placements(self.scores[self.is_labelled], self.scores[~self.is_labelled]).mean())
+        """The AUC of labelled against unlabeled rows, by the scores or by the values in their order.
+
+        With few labelled rows the tree behind the scores says little of a column whose order says much.
+        """
+        of_scores = float(placements(self.scores[self.is_labelled], self.scores[~self.is_labelled]).mean())
+        return max(of_scores, self.area_in_order)
 
     def leak(self, n_hidden: float, n_columns: int = 1) -> Region | None:
         """The values that hold the largest share of the labelled rows for far too few others; None where none do."""
@@ -90,11 +95,9 @@ def column_scores(subject: Subject, rows: TableRows) -> list[ColumnScores]:
     if issparse(rows.features):
         return list(_by_presence(subject, rows, is_labelled))
     columns = dict(_columns(subject, rows))
-    if len(columns) > MOST_COLUMNS:
-        areas = {name: column_areas(values, is_labelled).max() for name, values in columns.items()}
-        kept = sorted(columns, key=lambda name: -areas[name])[:MOST_COLUMNS]
-        columns = {name: columns[name] for name in kept}
-    return [ColumnScores(name, _scores(values, is_labelled), is_labelled) for name, values in columns.items()]
+    areas = {name: float(column_areas(values, is_labelled).max()) for name, values in columns.items()}
+    kept = sorted(columns, key=lambda name: -areas[name])[:MOST_COLUMNS] if len(columns) > MOST_COLUMNS else columns
+    return [ColumnScores(name, _scores(columns[name], is_labelled), is_labelled, areas[name]) for name in kept]
 
 
 def _columns(subject: Subject, rows: TableRows) -> Iterator[tuple[str, FloatArray]]:

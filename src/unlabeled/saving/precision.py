@@ -37,6 +37,8 @@ def compact(model: Any) -> Any:
             in_place_of[id(pu)] = rounded if _scores_agree(pu, rounded, part, gammas) else pu
         elif (plain := in_plain(part)) is not None:
             in_place_of[id(part)] = plain
+        if callbacks := getattr(part, "_skl_callbacks", None):
+            in_place_of[id(callbacks)] = []  # of whoever fits it, and no part of the model
     return deepcopy(model, in_place_of)
 
 
