@@ -366,6 +366,9 @@ def test_a_guess_is_told_where_fit_was_called(data):
         warnings.simplefilter("always")
         WMMDClassifier(0.5).fit(data.X, spelled(data, "z", "a"))
     assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(LabelWarning, match="is not in y") as told:
+        cross_val_score(WMMDClassifier(0.5, negative=7), data.X, data.y, cv=2)  # through scikit-learn
+    assert {warning.filename for warning in told} == {__file__}
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
+from unlabeled.callers import levels_to_caller
+
 #: Words for a missing value, in lower case.
 MISSING_WORDS = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
 #: Words for a labelled positive and for an unlabeled row, in lower case. Single letters count only in pairs: y and n.
@@ -224,7 +226,7 @@ def _warn_of_a_guess(values: list[Any]) -> None:
         f"{values[1]!r} is taken, the last in sorted order. Name it: pos_label={values[1]!r}, or "
         f"pos_label={values[0]!r} if that is the one.",
         LabelWarning,
-        stacklevel=5,
+        stacklevel=levels_to_caller(),
     )
 
 
@@ -232,7 +234,9 @@ def warn_of_absent(negative: Any) -> None:
     """Warn of a value for known negatives that no row has: it may be misspelled, and all are taken for unlabeled."""
     missing = " Missing labels are those of unlabeled rows: give known negatives a value." * _is_missing(negative)
     warnings.warn(
-        f"negative={negative!r} is not in y: no row is known to be negative.{missing}", LabelWarning, stacklevel=4
+        f"negative={negative!r} is not in y: no row is known to be negative.{missing}",
+        LabelWarning,
+        stacklevel=levels_to_caller(),
     )
 
 

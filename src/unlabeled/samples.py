@@ -23,6 +23,7 @@ from scipy.sparse import issparse, vstack
 from sklearn.utils import check_array
 
 from unlabeled.arrays import FloatArray, has_missing, row_blocks
+from unlabeled.callers import levels_to_caller
 
 #: Beyond it sums of weights have lost the digits that leaving one row out needs.
 LARGEST_WEIGHT = 1e12
@@ -344,7 +345,7 @@ def warn_if_no_counts(log_weights: FloatArray, is_positive: np.ndarray) -> None:
             f"sample_weight is read as the number of copies of a row, for all are whole numbers, and each labelled row "
             f"has {weights[0]:.4g}: what leaves a row out keeps its copies, so prior, recall and AUC come out wrong if "
             "there are none. Divide weights that are no counts by their largest.",
-            stacklevel=4,
+            stacklevel=levels_to_caller(),
         )
 
 
@@ -354,7 +355,7 @@ def warn_if_constant(rows: FloatArray) -> None:
         warnings.warn(
             "Every column of X is constant: all rows get the same score, and the prior cannot be estimated from them. "
             "Check how the table was read, or add columns that differ between rows.",
-            stacklevel=4,
+            stacklevel=levels_to_caller(),
         )
 
 
