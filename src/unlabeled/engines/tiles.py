@@ -47,7 +47,7 @@ COARSE = 16
 #: Numbers that several steps are taken with while they are in the cache.
 _IN_CACHE = 65_536
 #: Numbers from which on starting threads to pack them pays.
-_WORTH_THREADS = 500_000
+_WORTH_THREADS = 4_000_000
 
 # Sums may be reordered: that is what lets them use vector registers.
 _SUMS = {"reassoc", "contract", "nsz"}
