@@ -25,7 +25,7 @@ def draw(rng, share, separation, n_positive=40, n_unlabeled=1000):
     return rng.normal(separation, 1, n_positive), rng.normal(separation * above, 1), above.mean()
 
 
-@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9, 0.97])
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.5, 0.9, 0.97])
 @pytest.mark.parametrize("error", [-0.15, 0.15])
 def test_rows_on_either_side_of_a_gap_are_counted(share, error, rng):
     positive, unlabeled, truth = draw(rng, share, 7)
@@ -115,3 +115,33 @@ def test_the_estimate_is_near_where_classes_part(prior):
         errors.append(model.prior_ - data.unlabeled_truth.mean())
         assert AutoPrior().fit_scores(model.honest_scores_).prior_ == model.prior_
     assert np.abs(errors).mean() < 0.06
+
+
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.006])
+def test_what_is_drawn_in_is_no_cluster(share, rng):
+    """All positives lie beyond the end that scores are drawn in to, and the negatives there are as many."""
+    positive, unlabeled, _ = draw(rng, share, 6, 40, 4000)
+    assert cluster_share(scores_of(positive, unlabeled), 0.003).worth == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("factor", [1e-200, 1e100, 1e160, 1e305])
+def test_scores_of_any_size(factor, rng):
+    positive, unlabeled, truth = draw(rng, 0.3, 7)
+    found = cluster_share(scores_of(factor * positive, factor * unlabeled), 0.3)
+    if factor < 1:  # all alike
+        assert found.worth == 0
+    else:
+        assert found.worth == 1
+        assert found.share == pytest.approx(truth, abs=0.003)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("odd", [np.finfo(float).max, -np.finfo(float).max, np.inf, -np.inf, np.nan])
+def test_odd_scores_are_worth_nothing_or_drawn_in(odd, rng):
+    positive, unlabeled, _ = draw(rng, 0.3, 7)
+    for n_odd in (1, 30, 1000):
+        found = cluster_share(scores_of(np.r_[positive, odd], np.r_[np.full(n_odd, odd), unlabeled[n_odd:]]), 0.3)
+        assert 0 <= found.share <= 1
+        assert 0 <= found.worth <= 1
+        assert found.worth == 0 or n_odd == 1

@@ -19,14 +19,17 @@ from unlabeled.deciding.scores import HonestScores
 
 #: How often each labelled positive counts beside an unlabeled row.
 ANCHOR = 10.0
-#: The share of the scores at either end that is drawn in to the next one: log ratios have long tails.
+#: The share of the unlabeled scores at either end that is drawn in to the next one, and with it what labelled positives
+#: are farther out: log ratios have long tails.
 TAIL = 0.01
-#: A Gaussian is at least this wide, in units of the spread of all scores.
+#: A share that is hardly more than what is drawn in is that, and nothing is seen of it; from the second on all is.
+DRAWN, SEEN = 1.25 * TAIL, 1.75 * TAIL
+#: A Gaussian is at least this wide, in units of the spread of the unlabeled scores.
 NARROWEST = 0.1
 #: Distances of the two means, in units of the sum of both widths, up to which the share is worth nothing, and from
 #: which it is worth all.
 OVERLAP, GAP = 1.4, 1.9
-#: The positives' width is taken to be as large as so few of all samples of that many scores would let it seem.
+#: Widths are taken to be as large as the positives' may be, by this share of all samples of as many scores.
 DOUBT = 0.05
 #: How much higher than the rest of their cluster the labelled positives may score, in standard errors: up to this it is
 #: worth all, from that on nothing, for then negatives are in it.
@@ -39,7 +42,9 @@ NEAR, FAR, MORE = 0.2, 0.3, 2.0
 STARTS = (0.1, 0.5, 0.85)
 #: Of fewer rows nothing is known.
 FEWEST = 3
-_N_NODES, _MOST_ROUNDS, _TOLERANCE, _LEAST_SHARE, _TINY = 401, 150, 1e-5, 1e-5, 1e-100
+_MOST_ROUNDS, _TOLERANCE, _LEAST_SHARE, _TINY = 150, 1e-5, 1e-5, 1e-100
+#: Scores from their lower to their upper end.
+_NODES: FloatArray = np.linspace(0, 1, 401)
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,21 @@ class ClusterShare:
 def cluster_share(scores: HonestScores, start: float) -> ClusterShare:
     """What clusters say; ``start`` is the share that others say."""
     low, high = _ends(scores.unlabeled, scores.unlabeled_weights)
-    n_positive = scores.n_positive
-    if n_positive < FEWEST or high - low <= 1e-9 * (1 + abs(low) + abs(high)):
+    n_positive, width = scores.n_positive, high / 2 - low / 2  # halves: their difference may be out of range
+    is_known = not (np.isnan(scores.positive).any() or np.isnan(scores.unlabeled).any())
+    if n_positive < FEWEST or not (is_known and 1e-9 * (1 + abs(low) + abs(high)) < width < np.inf):
         return ClusterShare(start, 0.0)
-    nodes = np.linspace(low, high, _N_NODES)
-    of_unlabeled = _on_nodes(nodes, scores.unlabeled, scores.unlabeled_weights)
-    of_positive = _on_nodes(nodes, scores.positive, scores.positive_weights)
-    in_upper, distance = _fitted(nodes, of_unlabeled, ANCHOR * of_positive, np.clip([start, *STARTS], 0.01, 0.97))
+    of_unlabeled, of_positive = (
+        _on_nodes((np.clip(values, low, high) / 2 - low / 2) / width, weights)
+        for values, weights in (
+            (scores.unlabeled, scores.unlabeled_weights),
+            (scores.positive, scores.positive_weights),
+        )
+    )
+    in_upper, distance = _fitted(of_unlabeled, ANCHOR * of_positive, np.clip([start, *STARTS], 0.01, 0.97))
     wider = np.sqrt((n_positive - 1) / (2 * gammaincinv((n_positive - 1) / 2, DOUBT)))
     share, above = float(in_upper.sum() / of_unlabeled.sum()), _standard_errors_above(of_positive, in_upper)
-    worth = _between(distance / wider, OVERLAP, GAP) * _between(above, STRANGE, ALIKE)
+    worth = _between(distance / wider, OVERLAP, GAP) * _between(above, STRANGE, ALIKE) * _between(share, DRAWN, SEEN)
     return ClusterShare(share, worth * _between(abs(share - start) - MORE * (1 - share), FAR, NEAR))
 
 
@@ -86,38 +96,38 @@ def _ends(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
     return float(values[order[places[0]]]), float(values[order[places[1]]])
 
 
-def _on_nodes(nodes: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
-    """The weight at each of evenly spaced nodes: that of a value goes to the two next to it, in proportion."""
-    place = np.clip((values - nodes[0]) / (nodes[1] - nodes[0]), 0, len(nodes) - 1)
-    before = np.minimum(place.astype(int), len(nodes) - 2)
+def _on_nodes(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """The weight at each node from 0 to 1: that of a value goes to the two next to it, in proportion."""
+    place = values * (len(_NODES) - 1)
+    before = np.minimum(place.astype(int), len(_NODES) - 2)
     on = place - before
-    left, right = (np.bincount(b, w, len(nodes)) for b, w in ((before, weights * (1 - on)), (before + 1, weights * on)))
+    left, right = (
+        np.bincount(b, w, len(_NODES)) for b, w in ((before, weights * (1 - on)), (before + 1, weights * on))
+    )
     return np.asarray(left + right, dtype=np.float64)
 
 
-def _fitted(
-    nodes: FloatArray, of_unlabeled: FloatArray, of_positive: FloatArray, starts: FloatArray
-) -> tuple[FloatArray, float]:
+def _fitted(of_unlabeled: FloatArray, of_positive: FloatArray, starts: FloatArray) -> tuple[FloatArray, float]:
     """The rows of the upper Gaussian at each node, and the distance of the means over both widths; the likeliest.
 
     All starts at once, one to a row. The distance is not above 0 if no start ends with the positives' Gaussian on top.
     """
     total, share = of_unlabeled.sum(), starts[:, None]
-    narrowest = NARROWEST * _gaussian(nodes, of_unlabeled[None], 0.0).width[0, 0]
-    upper = _gaussian(nodes, np.tile(of_positive, (len(starts), 1)), narrowest)
-    lower = _gaussian(nodes, of_unlabeled * (np.cumsum(of_unlabeled) <= total * (1.01 - share)), narrowest)
+    narrowest = NARROWEST * _gaussian(of_unlabeled[None], 0.0).width[0, 0]
+    upper = _gaussian(np.tile(of_positive, (len(starts), 1)), narrowest)
+    lower = _gaussian(of_unlabeled * (np.cumsum(of_unlabeled) <= total * (1.01 - share)), narrowest)
     for _ in range(_MOST_ROUNDS):
-        odds = (1 - share) * (lower.density(nodes) + _TINY) / (share * (upper.density(nodes) + _TINY))
+        odds = (1 - share) * (lower.density() + _TINY) / (share * (upper.density() + _TINY))
         in_upper = of_unlabeled / (1 + odds)
         before, share = share, np.clip(in_upper.sum(axis=1, keepdims=True) / total, _LEAST_SHARE, 1 - _LEAST_SHARE)
-        upper = _gaussian(nodes, in_upper + of_positive, narrowest)
-        lower = _gaussian(nodes, in_upper * odds, narrowest)
+        upper = _gaussian(in_upper + of_positive, narrowest)
+        lower = _gaussian(in_upper * odds, narrowest)
         if np.abs(share - before).max() < _TOLERANCE:
             break
-    mixed = share * upper.density(nodes) + (1 - share) * lower.density(nodes)
-    log_likelihood = np.log(mixed + _TINY) @ of_unlabeled + np.log(upper.density(nodes) + _TINY) @ of_positive
+    mixed = share * upper.density() + (1 - share) * lower.density()
+    log_likelihood = np.log(mixed + _TINY) @ of_unlabeled + np.log(upper.density() + _TINY) @ of_positive
     distance = ((upper.mean - lower.mean) / (upper.width + lower.width))[:, 0]
-    distance[(1 - share[:, 0]) * total < FEWEST] = 0.0  # nothing is below
+    distance[total - in_upper.sum(axis=1) < FEWEST] = 0.0  # nothing is below
     best = int(np.argmax(np.where(distance > 0, log_likelihood, -np.inf)))
     return in_upper[best], float(distance[best])
 
@@ -129,14 +139,14 @@ class _Gaussian:
     mean: FloatArray
     width: FloatArray
 
-    def density(self, values: FloatArray) -> FloatArray:
-        """Up to a constant; (n_starts, n_values)."""
-        return np.asarray(np.exp(-0.5 * ((values - self.mean) / self.width) ** 2) / self.width)
+    def density(self) -> FloatArray:
+        """At the nodes, up to a constant; (n_starts, n_nodes)."""
+        return np.asarray(np.exp(-0.5 * ((_NODES - self.mean) / self.width) ** 2) / self.width)
 
 
-def _gaussian(nodes: FloatArray, mass: FloatArray, narrowest: float) -> _Gaussian:
+def _gaussian(mass: FloatArray, narrowest: float) -> _Gaussian:
     """The one with the mean and the width of each row of masses (n_starts, n_nodes)."""
     total = mass.sum(axis=1, keepdims=True) + _TINY
-    mean = (mass @ nodes)[:, None] / total
-    variance = (mass * (nodes - mean) ** 2).sum(axis=1, keepdims=True) / total
+    mean = (mass @ _NODES)[:, None] / total
+    variance = (mass * (_NODES - mean) ** 2).sum(axis=1, keepdims=True) / total
     return _Gaussian(mean, np.maximum(np.sqrt(variance), narrowest))

@@ -190,7 +190,7 @@ def sq_norms(rows: FloatArray, centre: FloatArray, n_threads: int = 1) -> FloatA
     return norms
 
 
-def coarse_keys(rows: FloatArray, centre: FloatArray, n_threads: int = 1) -> np.ndarray:
+def coarse_keys(rows: FloatArray, centre: FloatArray) -> np.ndarray:
     """Whole numbers that are the same for rows whose coordinates agree to 2^-`COARSE` of their length.
 
     Float32 rounds such rows alike. Products of whole numbers, unlike those of floats, do not depend on their order.
@@ -204,7 +204,7 @@ def coarse_keys(rows: FloatArray, centre: FloatArray, n_threads: int = 1) -> np.
         whole = np.rint(part * np.exp2(COARSE - exponents)[:, None]).astype(np.int64)
         keys[some] = whole @ factors[1:] + exponents * factors[0]
 
-    on_parts(fill, rows, n_threads)
+    on_parts(fill, rows, n_threads=1)
     return keys
 
 

@@ -25,7 +25,7 @@ class AutoPrior(ScorePrior):
     Both go by ranks alone. Where there is a gap in the scores between the rows that look like the labelled positives
     and the others, the rows on either side can be counted: then the estimate is the share of the upper of two clusters,
     which is held where the positives are (`unlabeled.deciding.anchored`). It counts nothing while the clusters
-    overlap, and all when their means are some two widths of both apart.
+    overlap, or where it cannot be one of positives alone, and all when their means are some two widths of both apart.
 
     Parameters
     ----------
