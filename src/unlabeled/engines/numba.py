@@ -40,7 +40,7 @@ SMALL_PAIRS, SMALL_JOB = 300_000, 8_000_000
 #: Numbers held at once for a chunk of points or of queries (8 bytes each).
 _CHUNK = 8_000_000
 #: Bytes of packed points that are kept for the next queries.
-MOST_KEPT = 64_000_000
+MOST_KEPT = 40_000_000
 #: Arrays (n_gammas, n_queries) alive at once for a chunk of queries.
 ARRAYS_A_GAMMA = 12
 #: Queries that go ahead to see whether float32 suffices.
